@@ -1,0 +1,24 @@
+//! The entities an operator describes: what exists and what is offered.
+//!
+//! Their JSON is Coopr's (the six tenant-owned kinds, and the two plugin types that are global), so documents written
+//! for Coopr load unchanged: unknown fields are ignored, absent and `null` are the same, and a number may be text.
+
+mod base;
+mod cluster_template;
+mod image_type;
+mod plugin_type;
+mod provider;
+mod service;
+
+pub use base::{Base, Entity, Kind, Link, is_valid_name};
+pub use cluster_template::{
+    Administration, ClusterTemplate, Compatibility, Constraints, Defaults, LayoutRules, PartialTemplate,
+    Quantities, ServiceConstraint, SizeLimits, TemplateName,
+};
+pub use image_type::{HardwareType, ImageType};
+pub use plugin_type::{
+    AutomatorType, FieldSchema, ParameterSet, Parameters, PluginType, ProviderType, ResourceFormat,
+    ResourceType,
+};
+pub use provider::Provider;
+pub use service::{ActionSpec, Dependencies, PhaseDependencies, Service, ServiceAction, ServiceProvisioner};

@@ -1,0 +1,40 @@
+//! Providers: accounts at something that makes machines.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::base::{Base, Entity, Kind, check_name};
+use crate::invalid::Invalid;
+
+/// An account at something that makes machines, with the administrator's values for its type's fields.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Provider {
+    /// Common fields.
+    #[serde(flatten)]
+    pub base: Base,
+    /// Name of the provider type that knows how to use it.
+    pub providertype: String,
+    /// Values for the fields of the provider type.
+    #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
+    pub provisioner: Map<String, Value>,
+}
+
+impl Entity for Provider {
+    const KIND: Kind = Kind::Provider;
+
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
+    fn base_mut(&mut self) -> &mut Base {
+        &mut self.base
+    }
+
+    fn check(&self) -> Result<(), Invalid> {
+        check_name("name", &self.base.name)?;
+        if self.providertype.is_empty() {
+            return Err(Invalid::new("providertype", "", "is empty", "name the provider type to use"));
+        }
+        Ok(())
+    }
+}

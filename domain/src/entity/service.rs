@@ -1,0 +1,172 @@
+//! Services: what runs on nodes, what each needs, and how it is brought up.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::base::{Base, Entity, Kind, Link, check_name};
+use crate::invalid::Invalid;
+
+/// Something that runs on nodes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Service {
+    /// Common fields.
+    #[serde(flatten)]
+    pub base: Base,
+    /// What it needs, provides and cannot stand.
+    #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
+    pub dependencies: Dependencies,
+    /// How it is brought up.
+    #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
+    pub provisioner: ServiceProvisioner,
+    /// Shown per node that carries the service.
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::null_as_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub links: Vec<Link>,
+}
+
+/// What a service needs, provides and cannot stand.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dependencies {
+    /// Names this service satisfies besides its own.
+    #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
+    pub provides: BTreeSet<String>,
+    /// Services that may not be on the same cluster.
+    #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
+    pub conflicts: BTreeSet<String>,
+    /// Order of INSTALL.
+    #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
+    pub install: PhaseDependencies,
+    /// Order of INITIALIZE, START and STOP.
+    #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
+    pub runtime: PhaseDependencies,
+}
+
+/// Dependencies of one phase.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PhaseDependencies {
+    /// Must be on the cluster, and comes first.
+    #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
+    pub requires: BTreeSet<String>,
+    /// Comes first if it is on the cluster.
+    #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
+    pub uses: BTreeSet<String>,
+}
+
+impl PhaseDependencies {
+    /// Everything that comes first: `requires` and `uses`.
+    pub fn all(&self) -> impl Iterator<Item = &String> {
+        self.requires.iter().chain(&self.uses)
+    }
+}
+
+/// How a service is brought up: an automator and its fields for each action.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServiceProvisioner {
+    /// An action that is absent is not needed by this service.
+    #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
+    pub actions: BTreeMap<ServiceAction, ActionSpec>,
+}
+
+/// What can be done with a service on a node. The four machine actions are accepted for old documents and have no use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ServiceAction {
+    /// Put its files on the node.
+    Install,
+    /// Write its configuration.
+    Configure,
+    /// Prepare its data, once.
+    Initialize,
+    /// Make it run.
+    Start,
+    /// Make it rest.
+    Stop,
+    /// Take its files off the node.
+    Remove,
+    /// Accepted, without use.
+    Create,
+    /// Accepted, without use.
+    Confirm,
+    /// Accepted, without use.
+    Bootstrap,
+    /// Accepted, without use.
+    Delete,
+}
+
+/// Which automator carries an action out, and with what.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActionSpec {
+    /// Name of the automator type.
+    #[serde(rename = "type")]
+    pub automator: String,
+    /// Values for the automator's fields.
+    #[serde(default, deserialize_with = "crate::lenient::text_map")]
+    pub fields: BTreeMap<String, String>,
+}
+
+impl Service {
+    /// The service's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.base.name
+    }
+
+    /// The automator types its actions use.
+    pub fn automators(&self) -> impl Iterator<Item = &str> {
+        self.provisioner.actions.values().map(|action| action.automator.as_str())
+    }
+
+    /// Whether it satisfies a requirement for `name`: it is called so, or provides it.
+    #[must_use]
+    pub fn satisfies(&self, name: &str) -> bool {
+        self.base.name == name || self.dependencies.provides.contains(name)
+    }
+}
+
+impl Entity for Service {
+    const KIND: Kind = Kind::Service;
+
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
+    fn base_mut(&mut self) -> &mut Base {
+        &mut self.base
+    }
+
+    fn check(&self) -> Result<(), Invalid> {
+        check_name("name", &self.base.name)?;
+        for (action, spec) in &self.provisioner.actions {
+            if spec.automator.is_empty() {
+                return Err(Invalid::new(
+                    format!("provisioner.actions.{action:?}.type").to_lowercase(),
+                    "",
+                    "is empty",
+                    "name the automator that carries the action out, for example 'shell'",
+                ));
+            }
+        }
+        for link in &self.links {
+            if link.url.is_empty() {
+                return Err(Invalid::new("links.url", "", "is empty", "give the link an address"));
+            }
+        }
+        for (phase, needs) in
+            [("install", &self.dependencies.install), ("runtime", &self.dependencies.runtime)]
+        {
+            if needs.all().any(|name| name == &self.base.name) {
+                return Err(Invalid::new(
+                    format!("dependencies.{phase}"),
+                    &self.base.name,
+                    "is the service itself",
+                    "a service cannot wait for itself: drop the name",
+                ));
+            }
+        }
+        Ok(())
+    }
+}

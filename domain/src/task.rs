@@ -1,0 +1,231 @@
+//! Tasks as the outside sees them: their names, what a worker is given, and what it reports.
+//!
+//! The JSON of [`TaskOrder`] and [`TaskReport`] is Coopr's worker protocol.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::entity::{Provider, ServiceAction};
+use crate::id::{ClusterId, JobId, NodeId, TaskId};
+
+/// One thing done to a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum TaskName {
+    /// Ask the provider for a machine.
+    Create,
+    /// Wait until the machine is there and reachable.
+    Confirm,
+    /// Prepare the machine for its automators.
+    Bootstrap,
+    /// Put a service's files on the node.
+    Install,
+    /// Write a service's configuration.
+    Configure,
+    /// Prepare a service's data.
+    Initialize,
+    /// Make a service run.
+    Start,
+    /// Make a service rest.
+    Stop,
+    /// Take a service's files off the node.
+    Remove,
+    /// Give the machine back.
+    Delete,
+}
+
+impl TaskName {
+    /// Whether it is about the machine and not about one of its services.
+    #[must_use]
+    pub const fn is_machine_task(self) -> bool {
+        matches!(self, Self::Create | Self::Confirm | Self::Bootstrap | Self::Delete)
+    }
+
+    /// The service action that carries it out; `None` for machine tasks.
+    #[must_use]
+    pub const fn service_action(self) -> Option<ServiceAction> {
+        match self {
+            Self::Install => Some(ServiceAction::Install),
+            Self::Configure => Some(ServiceAction::Configure),
+            Self::Initialize => Some(ServiceAction::Initialize),
+            Self::Start => Some(ServiceAction::Start),
+            Self::Stop => Some(ServiceAction::Stop),
+            Self::Remove => Some(ServiceAction::Remove),
+            Self::Create | Self::Confirm | Self::Bootstrap | Self::Delete => None,
+        }
+    }
+
+    /// As in Coopr's JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "CREATE",
+            Self::Confirm => "CONFIRM",
+            Self::Bootstrap => "BOOTSTRAP",
+            Self::Install => "INSTALL",
+            Self::Configure => "CONFIGURE",
+            Self::Initialize => "INITIALIZE",
+            Self::Start => "START",
+            Self::Stop => "STOP",
+            Self::Remove => "REMOVE",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+impl fmt::Display for TaskName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What is known of a node. Addresses by kind: `access_v4` is reachable from outside, `bind_v4` is for services to bind.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeProperties {
+    /// Host name with domain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hostname: Option<String>,
+    /// By kind of address.
+    #[serde(default)]
+    pub ipaddresses: BTreeMap<String, String>,
+    /// Number in the cluster, from 1000.
+    #[serde(default)]
+    pub nodenum: u32,
+    /// Name of the hardware type.
+    #[serde(default)]
+    pub hardwaretype: String,
+    /// Name of the image type.
+    #[serde(default)]
+    pub imagetype: String,
+    /// The provider's word for the hardware type.
+    #[serde(default)]
+    pub flavor: String,
+    /// The provider's word for the image type.
+    #[serde(default)]
+    pub image: String,
+    /// Who to log in as.
+    #[serde(default)]
+    pub sshuser: String,
+    /// Names of the services on it.
+    #[serde(default)]
+    pub services: BTreeSet<String>,
+    /// Automator types its services use.
+    #[serde(default)]
+    pub automators: BTreeSet<String>,
+}
+
+/// What a worker is given: one task, with all it needs to know.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskOrder {
+    /// The task.
+    pub task_id: TaskId,
+    /// Its job.
+    pub job_id: JobId,
+    /// Its cluster.
+    pub cluster_id: ClusterId,
+    /// What is to be done.
+    pub task_name: TaskName,
+    /// To which node.
+    pub node_id: NodeId,
+    /// Which attempt of the task this is, from 1. Task and attempt together name one execution: given again, it is the
+    /// same execution, to be found and not repeated.
+    #[serde(default = "first")]
+    pub attempt: u32,
+    /// All that is known.
+    pub config: TaskConfig,
+}
+
+const fn first() -> u32 {
+    1
+}
+
+/// What a worker knows about cluster, service and node.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TaskConfig {
+    /// Cluster configuration: macros expanded for service tasks, raw for machine tasks.
+    #[serde(default)]
+    pub cluster: Map<String, Value>,
+    /// The service and its action; only for service tasks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<ServiceOrder>,
+    /// This node.
+    #[serde(flatten)]
+    pub node: NodeProperties,
+    /// The provider with all its values, secret ones included.
+    #[serde(default)]
+    pub provider: Provider,
+    /// All nodes of the cluster, this one included.
+    #[serde(default)]
+    pub nodes: BTreeMap<NodeId, NodeProperties>,
+    /// What earlier tasks of this node reported under `result`, laid flat beside the rest.
+    #[serde(flatten)]
+    pub results: Map<String, Value>,
+}
+
+/// The service a task is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServiceOrder {
+    /// Its name.
+    pub name: String,
+    /// Automator and fields.
+    pub action: crate::entity::ActionSpec,
+}
+
+/// What a worker reports of one task.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TaskReport {
+    /// 0 is success. 200 to 299: failed before anything was made.
+    #[serde(deserialize_with = "crate::lenient::number")]
+    pub status: i64,
+    /// Merged key by key into what later tasks of this node are given.
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::null_as_default",
+        skip_serializing_if = "Map::is_empty"
+    )]
+    pub result: Map<String, Value>,
+    /// Replaces the host name, on success.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hostname: Option<String>,
+    /// Replaces the addresses, on success.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ipaddresses: Option<BTreeMap<String, String>>,
+    /// What was printed; kept for failures.
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::null_as_default",
+        skip_serializing_if = "String::is_empty"
+    )]
+    pub stdout: String,
+    /// What was printed as errors; kept for failures.
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::null_as_default",
+        skip_serializing_if = "String::is_empty"
+    )]
+    pub stderr: String,
+}
+
+impl TaskReport {
+    /// Success without more to say.
+    #[must_use]
+    pub fn success() -> Self {
+        Self::default()
+    }
+
+    /// Failure with a code that is not 0 and a text for people.
+    #[must_use]
+    pub fn failure(status: i64, stderr: impl Into<String>) -> Self {
+        Self { status, stderr: stderr.into(), ..Self::default() }
+    }
+
+    /// Whether the task was done.
+    #[must_use]
+    pub const fn succeeded(&self) -> bool {
+        self.status == 0
+    }
+}

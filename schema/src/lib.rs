@@ -1,0 +1,1 @@
+//! Cooperage: schema.

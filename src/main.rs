@@ -1,0 +1,2 @@
+//! The `cooperage` program.
+fn main() {}
