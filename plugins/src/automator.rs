@@ -1,0 +1,29 @@
+//! Automators: plugins that bring services up on machines.
+
+use async_trait::async_trait;
+use cooperage_domain::entity::{AutomatorType, ServiceAction};
+use cooperage_domain::task::TaskReport;
+
+use crate::context::{Context, TaskFault};
+
+/// Brings services up on machines.
+///
+/// Every call may come again with the same task and attempt after a crash: then it takes up the execution that is under
+/// way, or its result, and does not start a second one.
+#[async_trait]
+pub trait Automator: Send + Sync {
+    /// Name, fields and resource types.
+    fn descriptor(&self) -> AutomatorType;
+
+    /// Prepares a machine for the actions that follow.
+    ///
+    /// # Errors
+    /// When the machine cannot be reached or prepared.
+    async fn bootstrap(&self, task: &Context) -> Result<TaskReport, TaskFault>;
+
+    /// Carries out one action of the service in `order.config.service`.
+    ///
+    /// # Errors
+    /// When the action fails; with what it printed.
+    async fn act(&self, action: ServiceAction, task: &Context) -> Result<TaskReport, TaskFault>;
+}
