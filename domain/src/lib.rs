@@ -7,6 +7,7 @@
 //! - [`macros`]: references in configuration to what is only known once machines exist.
 
 pub mod entity;
+pub mod hostname;
 pub mod id;
 pub mod invalid;
 pub mod lease;
