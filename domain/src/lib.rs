@@ -13,4 +13,5 @@ pub mod invalid;
 pub mod lease;
 pub mod lenient;
 pub mod macros;
+pub mod node_action;
 pub mod task;
