@@ -14,4 +14,5 @@ pub mod lease;
 pub mod lenient;
 pub mod macros;
 pub mod node_action;
+pub mod provider_fields;
 pub mod task;
