@@ -15,4 +15,5 @@ pub mod lenient;
 pub mod macros;
 pub mod node_action;
 pub mod provider_fields;
+pub mod quota;
 pub mod task;
