@@ -16,4 +16,5 @@ pub mod macros;
 pub mod node_action;
 pub mod provider_fields;
 pub mod quota;
+pub mod resolve;
 pub mod task;
