@@ -14,6 +14,7 @@ pub mod lease;
 pub mod lenient;
 pub mod macros;
 pub mod node_action;
+pub mod plan;
 pub mod provider_fields;
 pub mod quota;
 pub mod resolve;
