@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use cooperage_domain::entity::Link;
 use cooperage_domain::id::NodeId;
 use cooperage_domain::macros::{
-    Basic, ClusterView, Macro, Property, expand, expand_tree, parse, references, validate,
+    Basic, ClusterView, Macro, Property, expand, expand_link, expand_tree, parse, references, validate,
 };
 use cooperage_domain::task::NodeProperties;
 use proptest::prelude::*;
@@ -55,7 +56,7 @@ fn macros() -> impl Strategy<Value = Macro> {
         service.clone().prop_map(Basic::Count),
         service.prop_map(Basic::Instance),
     ];
-    let literal = || prop::option::of(prop_oneof!["[^'\\p{C}]{0,6}", "[^\"\\p{C}]{0,6}"]);
+    let literal = || prop::option::of(prop_oneof!["[^'\\p{C}]{0,6}", "[$%'a ]{0,4}", "[$%\"a ]{0,4}"]);
     (basic, literal(), literal()).prop_map(|(basic, format, separator)| Macro { basic, format, separator })
 }
 
@@ -215,4 +216,18 @@ fn references_name_services_and_their_places() {
 
     let fault = references(&json!({"a": [{"b": "%nonsense%"}]})).unwrap_err().to_string();
     assert!(fault.starts_with("a[0].b: macro %nonsense%"), "{fault}");
+}
+
+#[test]
+fn links_stay_as_written_until_all_their_macros_have_values() {
+    let nodes = BTreeMap::new();
+    let view = ClusterView::new("ann", &nodes);
+    for (url, expected) in [
+        ("http://%cluster.owner%.example.com/", "http://ann.example.com/"),
+        ("http://%cluster.owner%/%ip.self%", "http://%cluster.owner%/%ip.self%"),
+        ("http://x/%nonsense%%%", "http://x/%nonsense%%%"),
+    ] {
+        let link = Link { label: "l".into(), url: url.into() };
+        assert_eq!(expand_link(&link, &view, None), Link { url: expected.into(), ..link });
+    }
 }
