@@ -1,5 +1,7 @@
 //! What can be wrong with a macro: it, or the cluster it looks at.
 
+use super::path::within;
+
 /// A macro that cannot be replaced.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MacroError {
@@ -36,26 +38,20 @@ pub enum MacroError {
 impl MacroError {
     /// The same error, one step further out: inside the value of `key`.
     #[must_use]
-    pub fn within_key(mut self, key: &str) -> Self {
-        let path = self.path_mut();
-        let dot = if path.is_empty() || path.starts_with('[') { "" } else { "." };
-        *path = format!("{key}{dot}{path}");
-        self
+    pub fn within_key(self, key: &str) -> Self {
+        self.within(key)
     }
 
     /// The same error, one step further out: inside element `index` of a list.
     #[must_use]
-    pub fn within_index(mut self, index: usize) -> Self {
-        let path = self.path_mut();
-        let dot = if path.is_empty() || path.starts_with('[') { "" } else { "." };
-        *path = format!("[{index}]{dot}{path}");
-        self
+    pub fn within_index(self, index: usize) -> Self {
+        self.within(&format!("[{index}]"))
     }
 
-    const fn path_mut(&mut self) -> &mut String {
-        match self {
-            Self::Syntax { path, .. } | Self::Incomplete { path, .. } => path,
-        }
+    fn within(mut self, step: &str) -> Self {
+        let (Self::Syntax { path, .. } | Self::Incomplete { path, .. }) = &mut self;
+        *path = within(step, path);
+        self
     }
 }
 

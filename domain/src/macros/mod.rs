@@ -38,6 +38,7 @@
 
 mod error;
 mod expand;
+mod path;
 mod references;
 mod syntax;
 mod text;

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::error::MacroError;
+use super::path::within;
 use super::syntax::{Basic, parse};
 use super::text::{Piece, pieces};
 
@@ -70,9 +71,7 @@ pub fn references(tree: &Value) -> Result<Vec<Reference>, MacroError> {
 }
 
 impl Reference {
-    fn within(mut self, step: &str) -> Self {
-        let dot = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
-        self.path = format!("{step}{dot}{}", self.path);
-        self
+    fn within(self, step: &str) -> Self {
+        Self { path: within(step, &self.path), ..self }
     }
 }
