@@ -1,15 +1,18 @@
 //! Plain data and pure decisions: what Cooperage knows and how it decides, without clocks, I/O, actors, SQL or HTTP.
 //!
 //! - [`entity`]: what an operator describes: providers, hardware, images, services, templates.
+//! - [`dependency_cycle`]: services that wait for each other in a circle.
 //! - [`layout`]: which nodes a cluster gets and which services sit on them.
 //! - [`plan`]: the graph of tasks that brings a cluster from what it is to what it should be.
 //! - [`cluster`]: the kernel, `decide`, `apply` and `due`: one cluster as a state machine.
 //! - [`macros`]: references in configuration to what is only known once machines exist.
 
+pub mod dependency_cycle;
 pub mod entity;
 pub mod hostname;
 pub mod id;
 pub mod invalid;
+pub mod layout;
 pub mod lease;
 pub mod lenient;
 pub mod macros;

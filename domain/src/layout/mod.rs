@@ -1,0 +1,98 @@
+//! The layout solver: which nodes a cluster gets, what they are made of, and which services sit on them.
+//!
+//! The answers are Coopr's: among all layouts that keep the template's rules the one whose nodes carry the most
+//! services, with alphabetical order deciding between equals ([`solve`]). Three things differ on purpose:
+//!
+//! * A requested service is always on at least one node; Coopr may leave it out without a word.
+//! * Requests with a solution that Coopr's greedy first check refuses are solved.
+//! * Every refusal comes with all its reasons, each with numbers and a remedy ([`NoLayout`]).
+//!
+//! Services are added to a running cluster with [`add_services`]. The functions of [`explain`] show the inner steps.
+
+mod add_services;
+mod admission;
+mod apply_change;
+mod budget;
+mod bundle_set;
+mod check;
+mod combinations;
+mod counts;
+mod cover;
+pub mod explain;
+mod no_place;
+mod node_group;
+mod preference;
+mod problem;
+mod reason;
+mod rules;
+mod search;
+mod shortfall;
+mod spread;
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::entity::{ClusterTemplate, HardwareType, ImageType, Service};
+
+pub use add_services::{Addition, Placement, add_services, validate_add_services};
+pub use admission::check_size;
+pub use apply_change::{Change, apply_change};
+pub use budget::SEARCH_LIMIT;
+pub use check::{check_layout, check_sync};
+pub use node_group::{FIRST_NODE_NUMBER, Layout, NodeGroup, NodeLayout};
+pub use preference::{Preference, rank};
+pub use reason::{NoLayout, Reason, ReasonKind};
+
+/// What there is to choose from: a tenant's entities, and the template and provider of the cluster.
+#[derive(Debug, Clone, Copy)]
+pub struct Catalog<'a> {
+    /// The template, resolved.
+    pub template: &'a ClusterTemplate,
+    /// Name of the provider that makes the machines.
+    pub provider: &'a str,
+    /// All hardware types of the tenant.
+    pub hardware: &'a [HardwareType],
+    /// All image types of the tenant.
+    pub images: &'a [ImageType],
+    /// All services of the tenant.
+    pub services: &'a [Service],
+}
+
+/// What a cluster is asked to be. What is absent or empty comes from the template's defaults.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LayoutRequest {
+    /// Number of nodes.
+    pub machines: u32,
+    /// Names of its services.
+    #[serde(default)]
+    pub services: Option<BTreeSet<String>>,
+    /// The hardware type of all nodes; if neither the request nor the template says, each kind of node may differ.
+    #[serde(default)]
+    pub hardwaretype: Option<String>,
+    /// The image type of all nodes, likewise.
+    #[serde(default)]
+    pub imagetype: Option<String>,
+}
+
+/// The layout of a new cluster; the same for the same input.
+///
+/// Services that no rule of the template mentions are on every node. The others are spread so that nodes carry as many
+/// as possible: kinds of node in order of preference ([`Preference::compare`], without lists), each taken as often as
+/// the rules and the minimums of the other services leave room for.
+///
+/// # Errors
+/// Every reason why there is none. Reasons about the request ([`check_size`], types, services) come without those about
+/// quantities, which are looked at only once the request is sound.
+pub fn solve(catalog: &Catalog<'_>, request: &LayoutRequest) -> Result<Layout, NoLayout> {
+    let wanted = admission::Wanted::new(catalog.template, request);
+    let refused = |reasons| NoLayout { reasons };
+    let types = admission::admit(catalog, &wanted).map_err(refused)?;
+    let constraints = &catalog.template.constraints;
+    let problem = problem::Problem::new(constraints, &wanted.services, &types).map_err(refused)?;
+    let mut budget = budget::Budget::new(SEARCH_LIMIT);
+    let reasons = shortfall::shortfall(&problem, catalog.template, wanted.machines, &mut budget)
+        .map_err(Reason::from)?;
+    NoLayout::unless_none(reasons)?;
+    Ok(search::first_layout(&problem, wanted.machines, &mut budget).map_err(Reason::from)?)
+}
