@@ -1,0 +1,31 @@
+//! Aborting a create: running tasks finish, nothing more starts.
+
+use super::decide::wrong_state;
+use super::ending::failure;
+use super::event::Event;
+use super::job::JobStatus;
+use super::refusal::Refusal;
+use super::state::{Cluster, ClusterStatus};
+use crate::plan::ClusterAction;
+
+/// A cluster that is not pending needs nothing, and neither does a job that has been aborted already.
+pub(super) fn abort(cluster: &Cluster, by: &str, now: i64) -> Result<Vec<Event>, Refusal> {
+    if cluster.status != ClusterStatus::Pending {
+        return Ok(Vec::new());
+    }
+    let refuse =
+        || Err(wrong_state(cluster, "aborted", "only a running create can be aborted; wait for its end"));
+    let Some(job) = cluster.latest_job() else { return refuse() };
+    match job.status {
+        JobStatus::Failed | JobStatus::Complete => return Ok(Vec::new()),
+        JobStatus::Running if job.action == ClusterAction::ClusterCreate => {}
+        JobStatus::Running | JobStatus::NotSubmitted | JobStatus::Paused => return refuse(),
+    }
+    let message =
+        if by.is_empty() { "Aborted by user.".to_owned() } else { format!("Aborted by user. ({by})") };
+    let mut events = vec![Event::JobFailed { job: job.id.number, message }];
+    if job.running.is_empty() {
+        events.push(failure(job, false, None, now));
+    }
+    Ok(events)
+}

@@ -1,0 +1,291 @@
+//! The only way a cluster changes: events, one after the other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::create::CreateOrder;
+use super::event::{Event, FailedNext, PlannedStep};
+use super::job::{Attempt, Job, JobStatus, Outcome, Task, TaskState};
+use super::planning::wanted_units;
+use super::state::{Cluster, ClusterStatus};
+use super::view::blank_node;
+use crate::id::{JobId, NodeId, TaskId};
+use crate::plan::{self, ClusterAction, UnitId, Wanted};
+use crate::task::{TaskName, TaskReport};
+
+/// The cluster that results from all its events; `None` when there are none or the first one is not a request.
+#[must_use]
+pub fn replay<'a>(events: impl IntoIterator<Item = &'a Event>) -> Option<Cluster> {
+    let mut cluster = None;
+    for event in events {
+        apply(&mut cluster, event);
+    }
+    cluster
+}
+
+/// Applies one event. An event that does not fit the state (which no decision produces) changes nothing.
+pub fn apply(cluster: &mut Option<Cluster>, event: &Event) {
+    if let Event::ClusterRequested { at, order } = event {
+        *cluster = Some(requested(order, *at));
+    }
+    let Some(cluster) = cluster else { return };
+    cluster.sequence += 1;
+    match event {
+        Event::ClusterRequested { .. } => {}
+        Event::LayoutFound { at, nodes } => {
+            end_job(cluster, 1, *at, JobStatus::Complete, None);
+            cluster.nodes =
+                nodes.iter().map(|(id, properties)| (id.clone(), blank_node(id, properties))).collect();
+            cluster.units = wanted_units(nodes);
+        }
+        Event::LayoutRefused { at, message } => {
+            end_job(cluster, 1, *at, JobStatus::Failed, Some(message));
+            cluster.status = ClusterStatus::Terminated;
+        }
+        Event::JobPlanned { at, job, action, by, tasks } => planned(cluster, *job, *action, by, tasks, *at),
+        Event::AttemptStarted { at, task, attempt, worker } => {
+            attempt_started(cluster, *task, *attempt, worker, *at);
+        }
+        Event::TaskSucceeded { at, task, report } => task_succeeded(cluster, *task, report, *at),
+        Event::TaskFailed { task, outcome, result, next } => {
+            merge_results(cluster, *task, result);
+            task_failed(cluster, *task, outcome, *next);
+        }
+        Event::JobFailed { job, message } => {
+            if let Some(job) = cluster.jobs.get_mut(job) {
+                job.status = JobStatus::Failed;
+                job.message = Some(message.clone());
+            }
+        }
+        Event::JobEnded { at, job, status, message } => {
+            let ended = match cluster.jobs.get(job).map(|j| j.status) {
+                Some(JobStatus::Failed) => JobStatus::Failed,
+                _ => JobStatus::Complete,
+            };
+            end_job(cluster, *job, *at, ended, message.as_ref());
+            cluster.status = *status;
+        }
+    }
+}
+
+fn requested(order: &CreateOrder, at: i64) -> Cluster {
+    let id = JobId { cluster: order.id, number: 1 };
+    let by = order.account.user_id.clone();
+    let solving = new_job(id, ClusterAction::SolveLayout, by, JobStatus::NotSubmitted, at);
+    Cluster {
+        id: order.id,
+        name: order.name.clone(),
+        description: order.description.clone(),
+        account: order.account.clone(),
+        created: at,
+        expires: order.expires,
+        provider: order.provider.clone(),
+        template: order.template.clone(),
+        services: order.services.clone(),
+        definitions: order.definitions.clone(),
+        config: order.config.clone(),
+        seed: order.seed,
+        limits: order.limits,
+        status: ClusterStatus::Pending,
+        nodes: BTreeMap::new(),
+        units: BTreeMap::new(),
+        jobs: BTreeMap::from([(1, solving)]),
+        last_task: 0,
+        sequence: 0,
+    }
+}
+
+const fn new_job(id: JobId, action: ClusterAction, by: String, status: JobStatus, at: i64) -> Job {
+    Job {
+        id,
+        action,
+        by,
+        status,
+        message: None,
+        started: at,
+        ended: None,
+        tasks: BTreeMap::new(),
+        ready: BTreeSet::new(),
+        running: BTreeSet::new(),
+        done: 0,
+    }
+}
+
+fn end_job(cluster: &mut Cluster, job: u32, at: i64, status: JobStatus, message: Option<&String>) {
+    let Some(job) = cluster.jobs.get_mut(&job) else { return };
+    job.status = status;
+    job.ended = Some(at);
+    if let Some(message) = message {
+        job.message = Some(message.clone());
+    }
+}
+
+fn planned(
+    cluster: &mut Cluster,
+    number: u32,
+    action: ClusterAction,
+    by: &str,
+    steps: &[PlannedStep],
+    at: i64,
+) {
+    let id = cluster.job_id(number);
+    let mut job = new_job(id, action, by.to_owned(), JobStatus::Running, at);
+    for step in steps {
+        cluster.last_task = cluster.last_task.max(step.number);
+        job.insert(new_task(id, step));
+    }
+    for step in steps {
+        for before in &step.after {
+            if let Some(task) = job.tasks.get_mut(before) {
+                task.before.insert(step.number);
+            }
+        }
+    }
+    if action == ClusterAction::ClusterDelete {
+        for unit in cluster.units.values_mut() {
+            unit.wanted = Wanted::Absent;
+        }
+    }
+    cluster.status = ClusterStatus::Pending;
+    cluster.jobs.insert(number, job);
+}
+
+fn new_task(job: JobId, step: &PlannedStep) -> Task {
+    Task {
+        id: TaskId { job, number: step.number },
+        name: step.name,
+        node: step.node.clone(),
+        service: step.service.clone(),
+        after: step.after.iter().copied().collect(),
+        before: BTreeSet::new(),
+        waiting_for: u32::try_from(step.after.len()).unwrap_or(u32::MAX),
+        state: TaskState::Waiting,
+        not_before: 0,
+        attempts: Vec::new(),
+    }
+}
+
+impl Job {
+    fn insert(&mut self, task: Task) {
+        if task.waiting_for == 0 {
+            self.ready.insert(task.id.number);
+        }
+        self.tasks.insert(task.id.number, task);
+    }
+}
+
+/// The newest job, which is the only one that can have open tasks, and the task.
+fn open_task(cluster: &mut Cluster, task: u32) -> Option<&mut Job> {
+    cluster.jobs.values_mut().next_back().filter(|job| job.tasks.contains_key(&task))
+}
+
+fn attempt_started(cluster: &mut Cluster, task: u32, number: u32, worker: &str, at: i64) {
+    let Some(job) = open_task(cluster, task) else { return };
+    job.ready.remove(&task);
+    job.running.insert(task);
+    let Some(started) = job.tasks.get_mut(&task) else { return };
+    started.state = TaskState::Running;
+    started.attempts.push(Attempt { number, worker: worker.to_owned(), started: at, outcome: None });
+    let (node, name) = (started.node.clone(), started.name);
+    if let Some(node) = cluster.nodes.get_mut(&node).filter(|_| name == TaskName::Create) {
+        node.asked_for = true;
+    }
+}
+
+fn close_attempt(job: &mut Job, task: u32, outcome: Outcome) -> Option<&mut Task> {
+    job.running.remove(&task);
+    let task = job.tasks.get_mut(&task)?;
+    if let Some(attempt) = task.attempts.last_mut() {
+        attempt.outcome = Some(outcome);
+    }
+    Some(task)
+}
+
+fn task_succeeded(cluster: &mut Cluster, task: u32, report: &TaskReport, at: i64) {
+    let Some(job) = open_task(cluster, task) else { return };
+    let outcome = Outcome { at, code: 0, stdout: String::new(), stderr: String::new() };
+    let Some(done) = close_attempt(job, task, outcome) else { return };
+    done.state = TaskState::Done;
+    let (node, name, service) = (done.node.clone(), done.name, done.service.clone());
+    let waiting: Vec<_> = done.before.iter().copied().collect();
+    job.done += 1;
+    for next in waiting {
+        release(job, next);
+    }
+    advance_node(cluster, &node, name, service, report);
+}
+
+/// One of the tasks `task` waits for is done.
+fn release(job: &mut Job, task: u32) {
+    let Some(waiting) = job.tasks.get_mut(&task) else { return };
+    waiting.waiting_for = waiting.waiting_for.saturating_sub(1);
+    if waiting.waiting_for == 0 && waiting.state == TaskState::Waiting {
+        job.ready.insert(task);
+    }
+}
+
+fn advance_node(
+    cluster: &mut Cluster,
+    id: &NodeId,
+    name: TaskName,
+    service: Option<String>,
+    report: &TaskReport,
+) {
+    let Some(node) = cluster.nodes.get_mut(id) else { return };
+    node.results.extend(report.result.iter().map(|(key, value)| (key.clone(), value.clone())));
+    if let Some(addresses) = &report.ipaddresses {
+        node.properties.ipaddresses.clone_from(addresses);
+    }
+    if let Some(hostname) = report.hostname.as_ref().filter(|name| !name.is_empty()) {
+        node.properties.hostname = Some(hostname.clone());
+    }
+    // What was learned of a machine goes with it.
+    if name == TaskName::Delete {
+        node.asked_for = false;
+        node.results.clear();
+        node.properties.ipaddresses.clear();
+    }
+    let unit = UnitId { node: id.clone(), service };
+    plan::unit::record(&mut cluster.units, &unit, name);
+}
+
+fn merge_results(cluster: &mut Cluster, task: u32, result: &serde_json::Map<String, serde_json::Value>) {
+    let Some(node) = open_task(cluster, task).and_then(|job| job.tasks.get(&task)).map(|t| t.node.clone())
+    else {
+        return;
+    };
+    if let Some(node) = cluster.nodes.get_mut(&node) {
+        node.results.extend(result.iter().map(|(key, value)| (key.clone(), value.clone())));
+    }
+}
+
+fn task_failed(cluster: &mut Cluster, task: u32, outcome: &Outcome, next: FailedNext) {
+    let Some(job) = open_task(cluster, task) else { return };
+    let job_id = job.id;
+    let Some(failed) = close_attempt(job, task, outcome.clone()) else { return };
+    failed.state = match next {
+        FailedNext::GiveUp => TaskState::Failed,
+        FailedNext::Repeat { .. } | FailedNext::Recreate { .. } => TaskState::Waiting,
+    };
+    match next {
+        FailedNext::GiveUp => {}
+        FailedNext::Repeat { not_before } => {
+            failed.not_before = not_before;
+            job.ready.insert(task);
+        }
+        FailedNext::Recreate { not_before, delete, create } => {
+            let node = failed.node.clone();
+            failed.after.insert(create);
+            failed.waiting_for = 1;
+            let step =
+                |number, name, after| PlannedStep { number, name, node: node.clone(), service: None, after };
+            let mut deletion = new_task(job_id, &step(delete, TaskName::Delete, vec![]));
+            deletion.not_before = not_before;
+            deletion.before.insert(create);
+            let mut creation = new_task(job_id, &step(create, TaskName::Create, vec![delete]));
+            creation.before.insert(task);
+            job.insert(deletion);
+            job.insert(creation);
+            cluster.last_task = cluster.last_task.max(create);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Creating a cluster: checks, layout, plan.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use super::decide::planned_steps;
+use super::event::Event;
+use super::limits::Limits;
+use super::planning;
+use super::refusal::Refusal;
+use super::state::Account;
+use crate::entity::{ClusterTemplate, Provider, Service};
+use crate::id::{ClusterId, NodeId};
+use crate::layout::NoLayout;
+use crate::plan::ClusterAction;
+use crate::task::NodeProperties;
+
+/// Everything a cluster is made from: the request, and copies of what it names, so that later edits change nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CreateOrder {
+    /// The id it gets.
+    pub id: ClusterId,
+    /// Its name.
+    pub name: String,
+    /// Free text.
+    pub description: String,
+    /// Whose it is.
+    pub account: Account,
+    /// When it is deleted by itself, in ms since 1970; 0 is never.
+    pub expires: i64,
+    /// The provider, with the request's values that are no secrets.
+    pub provider: Provider,
+    /// The template.
+    pub template: ClusterTemplate,
+    /// Names of the services asked for.
+    pub services: BTreeSet<String>,
+    /// The services themselves, by name.
+    pub definitions: BTreeMap<String, Service>,
+    /// Configuration with macros as written.
+    pub config: Map<String, Value>,
+    /// Domain of the host names.
+    pub dns_suffix: Option<String>,
+    /// Random; node ids are derived from it.
+    pub seed: Uuid,
+    /// Limits its jobs run under.
+    pub limits: Limits,
+}
+
+/// The events that bring a cluster into being: with its nodes and plan, or terminated at once with the reason.
+///
+/// # Errors
+/// When the graph of tasks cannot be planned, because services depend on each other in a circle.
+pub fn create(
+    order: CreateOrder,
+    nodes: Result<BTreeMap<NodeId, NodeProperties>, NoLayout>,
+    now: i64,
+) -> Result<Vec<Event>, Refusal> {
+    let nodes = match nodes {
+        Ok(nodes) => nodes,
+        Err(reason) => {
+            let message = format!("Layout solving failed: {reason}");
+            let requested = Event::ClusterRequested { at: now, order: Box::new(order) };
+            return Ok(vec![requested, Event::LayoutRefused { at: now, message }]);
+        }
+    };
+    let by = order.account.user_id.clone();
+    let graph = planning::graph(&nodes, &planning::wanted_units(&nodes), &order.definitions)?;
+    Ok(vec![
+        Event::ClusterRequested { at: now, order: Box::new(order) },
+        Event::LayoutFound { at: now, nodes },
+        Event::JobPlanned {
+            at: now,
+            job: 2,
+            action: ClusterAction::ClusterCreate,
+            by,
+            tasks: planned_steps(&graph, 1),
+        },
+    ])
+}

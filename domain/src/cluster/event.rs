@@ -1,0 +1,144 @@
+//! What happened to a cluster. The journal holds nothing else.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::create::CreateOrder;
+use super::job::Outcome;
+use super::state::ClusterStatus;
+use crate::id::NodeId;
+use crate::plan::ClusterAction;
+use crate::task::{NodeProperties, TaskName, TaskReport};
+
+/// Version of the shapes below, written beside each event. A reader refuses newer ones and understands all older ones.
+pub const EVENT_VERSION: u32 = 1;
+
+/// One thing that happened. Times are milliseconds since 1970; tasks and jobs are named by their numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// A cluster was asked for: the first event of every cluster.
+    ClusterRequested {
+        /// When.
+        at: i64,
+        /// All that was asked for, with copies of what it named.
+        order: Box<CreateOrder>,
+    },
+    /// The solver found its nodes; job 1 is complete.
+    LayoutFound {
+        /// When.
+        at: i64,
+        /// By id.
+        nodes: BTreeMap<NodeId, NodeProperties>,
+    },
+    /// There is no layout; job 1 has failed and the cluster is terminated.
+    LayoutRefused {
+        /// When.
+        at: i64,
+        /// Why, for people.
+        message: String,
+    },
+    /// A job was accepted, with its graph.
+    JobPlanned {
+        /// When.
+        at: i64,
+        /// Its number.
+        job: u32,
+        /// What was asked for.
+        action: ClusterAction,
+        /// Who asked.
+        by: String,
+        /// Its tasks.
+        tasks: Vec<PlannedStep>,
+    },
+    /// A task was handed to a worker.
+    AttemptStarted {
+        /// When.
+        at: i64,
+        /// Which.
+        task: u32,
+        /// From 1.
+        attempt: u32,
+        /// Who executes it.
+        worker: String,
+    },
+    /// An attempt succeeded.
+    TaskSucceeded {
+        /// When.
+        at: i64,
+        /// Which.
+        task: u32,
+        /// What it reported; what it printed is not kept.
+        report: Box<TaskReport>,
+    },
+    /// An attempt failed.
+    TaskFailed {
+        /// Which.
+        task: u32,
+        /// How, with the last of what it printed.
+        outcome: Outcome,
+        /// What it reported for later tasks all the same.
+        #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+        result: serde_json::Map<String, serde_json::Value>,
+        /// What comes next.
+        next: FailedNext,
+    },
+    /// A job will start nothing more: a task failed for good, or somebody aborted it.
+    JobFailed {
+        /// Its number.
+        job: u32,
+        /// Why, for people.
+        message: String,
+    },
+    /// A job's last task ended.
+    JobEnded {
+        /// When.
+        at: i64,
+        /// Its number.
+        job: u32,
+        /// What the cluster is now.
+        status: ClusterStatus,
+        /// Why, for people; replaces the job's message when there is one.
+        message: Option<String>,
+    },
+}
+
+/// What comes after a failed attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "next", rename_all = "snake_case")]
+pub enum FailedNext {
+    /// The same again.
+    Repeat {
+        /// Not before this time, in ms.
+        not_before: i64,
+    },
+    /// A machine that does not come up is given back and made anew, then confirmed again.
+    Recreate {
+        /// Not before this time, in ms.
+        not_before: i64,
+        /// Number of the new DELETE task.
+        delete: u32,
+        /// Number of the new CREATE task.
+        create: u32,
+    },
+    /// No attempts are left.
+    GiveUp,
+}
+
+/// A task as planned.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedStep {
+    /// Unique in the cluster.
+    pub number: u32,
+    /// What is done.
+    pub name: TaskName,
+    /// To which node.
+    pub node: NodeId,
+    /// To which service; `None` for the machine itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<String>,
+    /// Numbers of the tasks it waits for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<u32>,
+}

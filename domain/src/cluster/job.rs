@@ -1,0 +1,174 @@
+//! Jobs, their tasks and the attempts at them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{JobId, NodeId, TaskId};
+use crate::plan::ClusterAction;
+use crate::task::TaskName;
+
+/// A bounded request to change a cluster, as a graph of tasks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// Its id.
+    pub id: JobId,
+    /// What was asked for.
+    pub action: ClusterAction,
+    /// Who asked.
+    pub by: String,
+    /// How it stands. Failed while tasks are still running means that nothing new starts.
+    pub status: JobStatus,
+    /// Why it stands so, for people.
+    pub message: Option<String>,
+    /// When it was asked for, in ms.
+    pub started: i64,
+    /// When its last task ended, in ms.
+    pub ended: Option<i64>,
+    /// By number; numbers are unique in the cluster.
+    pub tasks: BTreeMap<u32, Task>,
+    /// Tasks that nothing waits for any more and that are not running.
+    pub ready: BTreeSet<u32>,
+    /// Tasks with an open attempt.
+    pub running: BTreeSet<u32>,
+    /// How many tasks are done.
+    pub done: u32,
+}
+
+/// How a job stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobStatus {
+    /// Accepted, not begun.
+    NotSubmitted,
+    /// Its tasks are being run.
+    Running,
+    /// Nothing new starts until it is resumed.
+    Paused,
+    /// All its tasks are done.
+    Complete,
+    /// A task failed for good, or it was aborted.
+    Failed,
+}
+
+impl JobStatus {
+    /// As in Coopr's JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NotSubmitted => "not_submitted",
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Complete => "complete",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// One task of a job.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    /// Its id.
+    pub id: TaskId,
+    /// What is done.
+    pub name: TaskName,
+    /// To which node.
+    pub node: NodeId,
+    /// To which service; `None` for the machine itself.
+    pub service: Option<String>,
+    /// Tasks it waits for.
+    pub after: BTreeSet<u32>,
+    /// Tasks that wait for it.
+    pub before: BTreeSet<u32>,
+    /// How many of `after` are not done.
+    pub waiting_for: u32,
+    /// How it stands.
+    pub state: TaskState,
+    /// Not before this time, in ms: the pause after a failed attempt.
+    pub not_before: i64,
+    /// Oldest first.
+    pub attempts: Vec<Attempt>,
+}
+
+/// How a task stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskState {
+    /// Waits for other tasks, for its node, for a worker, or for the end of a pause.
+    Waiting,
+    /// An attempt is open.
+    Running,
+    /// Done.
+    Done,
+    /// Failed for good.
+    Failed,
+}
+
+/// One execution of a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// From 1.
+    pub number: u32,
+    /// Who executes it.
+    pub worker: String,
+    /// When it was handed out, in ms.
+    pub started: i64,
+    /// How it ended.
+    pub outcome: Option<Outcome>,
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// When, in ms.
+    pub at: i64,
+    /// 0 is success.
+    pub code: i64,
+    /// Last of what it printed; kept for failures.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stdout: String,
+    /// Last of what it printed as errors; kept for failures.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stderr: String,
+}
+
+impl Job {
+    /// Whether it may still start tasks.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        matches!(self.status, JobStatus::NotSubmitted | JobStatus::Running | JobStatus::Paused)
+    }
+
+    /// Whether every task is done.
+    #[must_use]
+    pub fn all_done(&self) -> bool {
+        self.done as usize == self.tasks.len()
+    }
+}
+
+impl TaskState {
+    /// As in JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Running => "running",
+            Self::Done => "done",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl Task {
+    /// The attempt under way.
+    #[must_use]
+    pub fn open_attempt(&self) -> Option<&Attempt> {
+        self.attempts.last().filter(|attempt| attempt.outcome.is_none())
+    }
+
+    /// The number the next attempt gets.
+    #[must_use]
+    pub fn next_attempt(&self) -> u32 {
+        self.attempts.last().map_or(1, |last| last.number + 1)
+    }
+}

@@ -1,0 +1,53 @@
+//! The kernel: one cluster as a state machine that never does I/O.
+//!
+//! ```text
+//!   command ──► decide(&Cluster, Command, now) ──► events, or a refusal
+//!                                                    │  made durable by the caller, then
+//!                                                    ▼
+//!               apply(&mut Cluster, &Event)      the only way state changes
+//!                                                    │
+//!                                                    ▼
+//!               due(&Cluster) ──► effects        what must now be under way: derived, never stored
+//! ```
+//!
+//! A crash at any point loses nothing: the events are read again, applied again, and [`due`] says again what must be under
+//! way. A task that had been started is still started after the crash, with the same attempt number; whoever executes it
+//! finds the execution by that number instead of starting a second one.
+//!
+//! One file per operation ([`create`], `delete`, `abort`, `retry`) and one per thing that happens to a task (`attempt`).
+
+mod abort;
+mod apply;
+mod attempt;
+mod command;
+mod create;
+mod decide;
+mod delete;
+mod due;
+mod ending;
+mod event;
+mod job;
+mod limits;
+mod numbering;
+mod order;
+mod planning;
+mod refusal;
+mod request;
+mod retry;
+mod state;
+mod summary;
+mod view;
+
+pub use apply::{apply, replay};
+pub use command::Command;
+pub use create::{CreateOrder, create};
+pub use decide::decide;
+pub use due::{Effect, due};
+pub use event::{EVENT_VERSION, Event, FailedNext, PlannedStep};
+pub use job::{Attempt, Job, JobStatus, Outcome, Task, TaskState};
+pub use limits::Limits;
+pub use order::{OrderError, order, view};
+pub use refusal::Refusal;
+pub use request::{Accepted, Asking, Catalog, ClusterRequest, RequestFault};
+pub use state::{Account, Cluster, ClusterStatus, Node};
+pub use view::{NodeStatus, Progress};

@@ -1,0 +1,43 @@
+//! Why a command is not carried out.
+
+use super::state::ClusterStatus;
+use crate::invalid::Invalid;
+
+/// Why a command is not carried out. Nothing has changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The input has a fault.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// The cluster is not in a state for it.
+    #[error("cluster {cluster} is {status}: it cannot be {asked}; {remedy}")]
+    WrongState {
+        /// Its id.
+        cluster: String,
+        /// What it is.
+        status: ClusterStatus,
+        /// What was asked, as a participle ("deleted").
+        asked: &'static str,
+        /// What to do about it.
+        remedy: &'static str,
+    },
+    /// The layout cannot be planned.
+    #[error("{0}")]
+    NoPlan(String),
+    /// The report or request is about a task that is not at that point (any more); it changes nothing.
+    #[error("task {task} has no open attempt {attempt}; the report is too late or not about this cluster")]
+    StaleAttempt {
+        /// Number of the task.
+        task: u32,
+        /// Number of the attempt.
+        attempt: u32,
+    },
+    /// The task may not start now.
+    #[error("task {task} cannot start now: {reason}")]
+    NotReady {
+        /// Number of the task.
+        task: u32,
+        /// Why, for people.
+        reason: &'static str,
+    },
+}

@@ -1,0 +1,304 @@
+//! From what a user asks for to everything a cluster is made from: the request is checked, what it names is looked up,
+//! and what it leaves open comes from the template.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use super::create::CreateOrder;
+use super::limits::Limits;
+use super::numbering::number_nodes;
+use super::state::Account;
+use crate::entity::{
+    ClusterTemplate, Entity, HardwareType, ImageType, Kind, Provider, ProviderType, Service, is_valid_name,
+};
+use crate::hostname::check_dns_suffix;
+use crate::id::{ClusterId, NodeId};
+use crate::invalid::Invalid;
+use crate::layout::{self, Layout, LayoutRequest, NoLayout};
+use crate::macros::{self, MacroError};
+use crate::provider_fields::{self, GroupedFields, MissingFields};
+use crate::task::NodeProperties;
+
+/// What a user asks for. Empty and absent are the same.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterRequest {
+    /// The cluster's name.
+    #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
+    pub name: String,
+    /// Free text.
+    #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
+    pub description: String,
+    /// Name of the template.
+    #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
+    pub cluster_template: String,
+    /// Number of machines.
+    #[serde(default, deserialize_with = "crate::lenient::optional_number")]
+    pub num_machines: Option<i64>,
+    /// Name of the provider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// Values for the provider type's fields.
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::null_as_default",
+        skip_serializing_if = "Map::is_empty"
+    )]
+    pub provider_fields: Map<String, Value>,
+    /// Names of the services.
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::null_as_default",
+        skip_serializing_if = "BTreeSet::is_empty"
+    )]
+    pub services: BTreeSet<String>,
+    /// The hardware type of all nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hardwaretype: Option<String>,
+    /// The image type of all nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imagetype: Option<String>,
+    /// Life in ms; -1 or absent: the template's.
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::optional_number",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub initial_lease_duration: Option<i64>,
+    /// Domain of the host names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dns_suffix: Option<String>,
+    /// Configuration; replaces the template's as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<Map<String, Value>>,
+}
+
+/// What there is to make clusters from: a tenant's entities, the newest version of each, and the provider types.
+#[derive(Debug, Clone, Default)]
+pub struct Catalog {
+    /// Provider types, global.
+    pub provider_types: Vec<ProviderType>,
+    /// Providers.
+    pub providers: Vec<Provider>,
+    /// Hardware types.
+    pub hardware: Vec<HardwareType>,
+    /// Image types.
+    pub images: Vec<ImageType>,
+    /// Services.
+    pub services: Vec<Service>,
+    /// Cluster templates.
+    pub templates: Vec<ClusterTemplate>,
+}
+
+/// Why a request is refused before anything is solved.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum RequestFault {
+    /// A value has a fault.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// Something it names does not exist.
+    #[error("{field}: there is no {} {name:?}; {remedy}", kind.noun())]
+    Unknown {
+        /// The field that names it.
+        field: &'static str,
+        /// What kind of thing.
+        kind: Kind,
+        /// Its name.
+        name: String,
+        /// What to do about it.
+        remedy: String,
+    },
+    /// Values the provider needs are missing.
+    #[error(transparent)]
+    MissingFields(#[from] MissingFields),
+}
+
+/// A request that holds, with all it needs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Accepted {
+    /// What the cluster is made from.
+    pub order: CreateOrder,
+    /// Values that are secrets: kept apart, never with the cluster.
+    pub secrets: Map<String, Value>,
+    /// What the solver is asked.
+    pub layout: LayoutRequest,
+}
+
+/// What the caller adds to a request.
+#[derive(Debug, Clone)]
+pub struct Asking {
+    /// Who asks.
+    pub account: Account,
+    /// The id the cluster gets.
+    pub id: ClusterId,
+    /// Random; node ids are derived from it.
+    pub seed: Uuid,
+    /// When it is asked, in ms since 1970.
+    pub now: i64,
+    /// Limits its jobs run under.
+    pub limits: Limits,
+}
+
+impl ClusterRequest {
+    /// What can be said of the request alone: a name, a template and a number of machines within the server's limit.
+    ///
+    /// # Errors
+    /// The first field at fault.
+    pub fn check(&self, max_cluster_size: u32) -> Result<(), Invalid> {
+        if self.name.is_empty() {
+            return Err(Invalid::new("name", "", "is missing: a cluster needs a name", "give it one"));
+        }
+        if self.cluster_template.is_empty() {
+            return Err(Invalid::new(
+                "clusterTemplate",
+                "",
+                "is missing",
+                "name the cluster template to use",
+            ));
+        }
+        let machines = self.num_machines.unwrap_or(0);
+        if machines <= 0 {
+            let fault = "is no size: a cluster has at least one machine";
+            return Err(Invalid::new("numMachines", machines, fault, "ask for 1 or more"));
+        }
+        if machines > i64::from(max_cluster_size) {
+            let fault = format!("is above the max cluster size of {max_cluster_size}");
+            return Err(Invalid::new(
+                "numMachines",
+                machines,
+                fault,
+                "ask for fewer, or raise limits.max_cluster_size",
+            ));
+        }
+        if let Some(suffix) = given(self.dns_suffix.as_ref()) {
+            check_dns_suffix("dnsSuffix", suffix)?;
+        }
+        Ok(())
+    }
+
+    /// The size asked for, once it has been checked.
+    #[must_use]
+    pub fn machines(&self) -> u32 {
+        self.num_machines.and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
+    }
+
+    /// Looks up what the request names and fills in what it leaves open.
+    ///
+    /// # Errors
+    /// The first thing that is unknown, out of its limits, or missing.
+    pub fn accept(&self, catalog: &Catalog, asking: Asking) -> Result<Accepted, RequestFault> {
+        let template = self.template(catalog)?;
+        layout::check_size(template, self.machines())
+            .map_err(|reason| Invalid::new("numMachines", self.machines(), reason.fault, reason.remedy))?;
+        let lease = template.administration.leaseduration.initial_lease(self.initial_lease_duration)?;
+        let mut provider = self.provider(catalog, template)?;
+        if !is_valid_name(&self.name) {
+            let remedy = "use 1 to 255 letters, digits, '_', '.' or '-'";
+            return Err(Invalid::new("name", &self.name, "is not a valid name", remedy).into());
+        }
+        let fields = self.provider_fields(catalog, &provider)?;
+        provider_fields::overlay(&mut provider, &fields.plain);
+        let services =
+            if self.services.is_empty() { template.defaults.services.clone() } else { self.services.clone() };
+        let config = self.config.clone().unwrap_or_else(|| template.defaults.config.clone());
+        check_macros(&config)?;
+        let definitions = definitions(catalog, &services);
+        let layout = LayoutRequest {
+            machines: self.machines(),
+            services: Some(services.clone()),
+            hardwaretype: given(self.hardwaretype.as_ref()).cloned(),
+            imagetype: given(self.imagetype.as_ref()).cloned(),
+        };
+        let order = CreateOrder {
+            id: asking.id,
+            name: self.name.clone(),
+            description: self.description.clone(),
+            account: asking.account,
+            expires: if lease == 0 { 0 } else { asking.now.saturating_add(lease) },
+            provider,
+            template: template.clone(),
+            services,
+            definitions,
+            config,
+            dns_suffix: given(self.dns_suffix.as_ref()).or(template.defaults.dns_suffix.as_ref()).cloned(),
+            seed: asking.seed,
+            limits: asking.limits,
+        };
+        Ok(Accepted { order, secrets: fields.sensitive, layout })
+    }
+
+    fn template<'a>(&self, catalog: &'a Catalog) -> Result<&'a ClusterTemplate, RequestFault> {
+        find(&catalog.templates, "clusterTemplate", &self.cluster_template)
+    }
+
+    fn provider(&self, catalog: &Catalog, template: &ClusterTemplate) -> Result<Provider, RequestFault> {
+        let named = given(self.provider.as_ref()).or(template.defaults.provider.as_ref());
+        let Some(name) = named else {
+            let fault = format!("is missing, and template {} has no default provider", template.base.name);
+            return Err(Invalid::new("provider", "", fault, "name a provider").into());
+        };
+        find(&catalog.providers, "provider", name).cloned()
+    }
+
+    fn provider_fields(&self, catalog: &Catalog, provider: &Provider) -> Result<GroupedFields, RequestFault> {
+        let kind = find(&catalog.provider_types, "provider", &provider.providertype)?;
+        Ok(provider_fields::admit(&kind.0.parameters, provider, &self.provider_fields, &Map::new())?)
+    }
+}
+
+impl Accepted {
+    /// The cluster's nodes, from the same catalog.
+    ///
+    /// # Errors
+    /// Every reason why there is no layout.
+    pub fn lay_out(&self, catalog: &Catalog) -> Result<BTreeMap<NodeId, NodeProperties>, NoLayout> {
+        Ok(number_nodes(&self.order, &self.solve(catalog)?, catalog))
+    }
+
+    /// The kinds of nodes and how many there are of each, from the same catalog.
+    ///
+    /// # Errors
+    /// Every reason why there is no layout.
+    pub fn solve(&self, catalog: &Catalog) -> Result<Layout, NoLayout> {
+        let choice = layout::Catalog {
+            template: &self.order.template,
+            provider: &self.order.provider.base.name,
+            hardware: &catalog.hardware,
+            images: &catalog.images,
+            services: &catalog.services,
+        };
+        layout::solve(&choice, &self.layout)
+    }
+}
+
+/// A text that was given: empty and absent are the same.
+fn given(text: Option<&String>) -> Option<&String> {
+    text.filter(|text| !text.is_empty())
+}
+
+fn find<'a, E: Entity>(all: &'a [E], field: &'static str, name: &str) -> Result<&'a E, RequestFault> {
+    all.iter().find(|entity| entity.base().name == name).ok_or_else(|| {
+        let known: Vec<&str> = all.iter().map(|entity| entity.base().name.as_str()).collect();
+        let remedy = if known.is_empty() {
+            "there are none yet; apply a catalog first".to_owned()
+        } else {
+            format!("use one of: {}", known.join(", "))
+        };
+        RequestFault::Unknown { field, kind: E::KIND, name: name.to_owned(), remedy }
+    })
+}
+
+fn definitions(catalog: &Catalog, names: &BTreeSet<String>) -> BTreeMap<String, Service> {
+    let wanted = catalog.services.iter().filter(|service| names.contains(service.name()));
+    wanted.map(|service| (service.name().to_owned(), service.clone())).collect()
+}
+
+/// Macros that can never be expanded are refused now and not minutes into the job.
+fn check_macros(config: &Map<String, Value>) -> Result<(), Invalid> {
+    macros::references(&Value::Object(config.clone())).map(drop).map_err(|fault: MacroError| {
+        Invalid::new("config", "", format!("holds a macro that cannot be read: {fault}"), "correct the macro")
+    })
+}

@@ -1,0 +1,146 @@
+//! A cluster as it is: what was asked for, the nodes it has, and the jobs that changed it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use super::job::Job;
+use super::limits::Limits;
+use crate::entity::{ClusterTemplate, Provider, Service};
+use crate::id::{ClusterId, JobId, NodeId};
+use crate::plan::Units;
+use crate::task::NodeProperties;
+
+/// Who a cluster belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Account {
+    /// The user.
+    pub user_id: String,
+    /// Internal id of the user's tenant.
+    pub tenant_id: String,
+}
+
+/// What a cluster as a whole can be asked to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClusterStatus {
+    /// A job is under way.
+    Pending,
+    /// Usable.
+    Active,
+    /// A create or delete ended half-way; it can be retried or deleted.
+    Incomplete,
+    /// A change to a usable cluster ended half-way; it can be reconfigured or deleted.
+    Inconsistent,
+    /// It has no machines and never will.
+    Terminated,
+}
+
+impl ClusterStatus {
+    /// As in Coopr's JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Active => "active",
+            Self::Incomplete => "incomplete",
+            Self::Inconsistent => "inconsistent",
+            Self::Terminated => "terminated",
+        }
+    }
+}
+
+impl fmt::Display for ClusterStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A cluster: the fold of its events. Changed by [`apply`](super::apply()) only.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cluster {
+    /// Its id.
+    pub id: ClusterId,
+    /// Its name; need not be unique.
+    pub name: String,
+    /// Free text.
+    pub description: String,
+    /// Whose it is.
+    pub account: Account,
+    /// When it was asked for, in ms since 1970.
+    pub created: i64,
+    /// When it is deleted by itself, in ms since 1970; 0 is never.
+    pub expires: i64,
+    /// The provider as it was then, with the values given by the request that are no secrets.
+    pub provider: Provider,
+    /// The template as it was then.
+    pub template: ClusterTemplate,
+    /// Names of the services asked for.
+    pub services: BTreeSet<String>,
+    /// The services as they were when they were placed, by name.
+    pub definitions: BTreeMap<String, Service>,
+    /// Configuration with macros as written.
+    pub config: Map<String, Value>,
+    /// From which node ids are derived.
+    pub seed: Uuid,
+    /// Limits its jobs run under.
+    pub limits: Limits,
+    /// What it can be asked to do next.
+    pub status: ClusterStatus,
+    /// By id.
+    pub nodes: BTreeMap<NodeId, Node>,
+    /// What is wanted and what is known of every machine, and of every service on it.
+    pub units: Units,
+    /// By number, from 1.
+    pub jobs: BTreeMap<u32, Job>,
+    /// Number of the newest task of all jobs; 0 before the first.
+    pub last_task: u32,
+    /// Number of events applied.
+    pub sequence: u64,
+}
+
+/// A node: a cluster's use of one machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Node {
+    /// Its id.
+    pub id: NodeId,
+    /// What is known of it.
+    pub properties: NodeProperties,
+    /// What its tasks reported, laid beside the rest of what later tasks are given. Belongs to the present machine.
+    pub results: Map<String, Value>,
+    /// Whether its provider was asked for a machine that has not been given back: there may be one even if the provider
+    /// said that it failed.
+    pub asked_for: bool,
+}
+
+impl Cluster {
+    /// The job asked for last. There is always one, since every cluster begins with a job.
+    #[must_use]
+    pub fn latest_job(&self) -> Option<&Job> {
+        self.jobs.values().next_back()
+    }
+
+    /// The id of a job of this cluster.
+    #[must_use]
+    pub const fn job_id(&self, number: u32) -> JobId {
+        JobId { cluster: self.id, number }
+    }
+
+    /// The number the next job gets.
+    #[must_use]
+    pub fn next_job(&self) -> u32 {
+        self.jobs.keys().next_back().map_or(1, |last| last + 1)
+    }
+
+    /// Nodes in the order of their numbers.
+    #[must_use]
+    pub fn nodes_by_number(&self) -> Vec<&Node> {
+        let mut nodes: Vec<_> = self.nodes.values().collect();
+        nodes.sort_by_key(|node| node.properties.nodenum);
+        nodes
+    }
+}

@@ -1,0 +1,50 @@
+//! A cluster in one line of a list, as JSON in Coopr's shape.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::state::{Cluster, ClusterStatus};
+use super::view::Progress;
+use crate::entity::Base;
+use crate::id::ClusterId;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Summary<'a> {
+    id: ClusterId,
+    name: &'a str,
+    description: &'a str,
+    owner_id: &'a str,
+    create_time: i64,
+    expire_time: i64,
+    num_nodes: usize,
+    status: ClusterStatus,
+    provider: &'a Base,
+    cluster_template: &'a Base,
+    services: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    progress: Option<Progress>,
+}
+
+impl Cluster {
+    /// What a list shows of it.
+    #[must_use]
+    pub fn summary(&self) -> Value {
+        let summary = Summary {
+            id: self.id,
+            name: &self.name,
+            description: &self.description,
+            owner_id: &self.account.user_id,
+            create_time: self.created,
+            expire_time: self.expires,
+            num_nodes: self.nodes.len(),
+            status: self.status,
+            provider: &self.provider.base,
+            cluster_template: &self.template.base,
+            services: self.services.iter().map(String::as_str).collect(),
+            progress: self.progress(),
+        };
+        // Plain data with text keys always becomes JSON.
+        serde_json::to_value(summary).unwrap_or_default()
+    }
+}
