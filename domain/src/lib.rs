@@ -11,4 +11,5 @@ pub mod id;
 pub mod invalid;
 pub mod lease;
 pub mod lenient;
+pub mod plan;
 pub mod task;

@@ -1,0 +1,112 @@
+//! Coopr's cluster actions: what a job does to a whole cluster.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::task::TaskName;
+
+/// One of Coopr's cluster actions. Its JSON is lower case (`cluster_create`); plans and node actions show
+/// [`ClusterAction::as_upper`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClusterAction {
+    /// Find a layout; no tasks.
+    SolveLayout,
+    /// Make the machines and bring up all services.
+    ClusterCreate,
+    /// Give the machines back.
+    ClusterDelete,
+    /// Write a new configuration; services take it up when they next start.
+    ClusterConfigure,
+    /// Write a new configuration and restart the services.
+    ClusterConfigureWithRestart,
+    /// Start services and what they depend on.
+    StartServices,
+    /// Stop services and what depends on them.
+    StopServices,
+    /// Restart services and what depends on them.
+    RestartServices,
+    /// Bring up services that were placed on existing machines.
+    AddServices,
+}
+
+impl ClusterAction {
+    /// All actions.
+    pub const ALL: [Self; 9] = [
+        Self::SolveLayout,
+        Self::ClusterCreate,
+        Self::ClusterDelete,
+        Self::ClusterConfigure,
+        Self::ClusterConfigureWithRestart,
+        Self::StartServices,
+        Self::StopServices,
+        Self::RestartServices,
+        Self::AddServices,
+    ];
+
+    /// The tasks it may need on a node, in their order: machine tasks once, service tasks for each planned service.
+    #[must_use]
+    pub const fn steps(self) -> &'static [TaskName] {
+        use TaskName::{Bootstrap, Configure, Confirm, Create, Delete, Initialize, Install, Start, Stop};
+        match self {
+            Self::SolveLayout => &[],
+            Self::ClusterCreate => &[Create, Confirm, Bootstrap, Install, Configure, Initialize, Start],
+            Self::ClusterDelete => &[Delete],
+            Self::ClusterConfigure => &[Bootstrap, Configure],
+            Self::ClusterConfigureWithRestart => &[Bootstrap, Stop, Configure, Start],
+            Self::StartServices => &[Start],
+            Self::StopServices => &[Stop],
+            Self::RestartServices => &[Stop, Start],
+            Self::AddServices => &[Bootstrap, Install, Configure, Initialize, Start],
+        }
+    }
+
+    /// As in Coopr's JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::SolveLayout => "solve_layout",
+            Self::ClusterCreate => "cluster_create",
+            Self::ClusterDelete => "cluster_delete",
+            Self::ClusterConfigure => "cluster_configure",
+            Self::ClusterConfigureWithRestart => "cluster_configure_with_restart",
+            Self::StartServices => "start_services",
+            Self::StopServices => "stop_services",
+            Self::RestartServices => "restart_services",
+            Self::AddServices => "add_services",
+        }
+    }
+
+    /// As Coopr shows it in plans.
+    #[must_use]
+    pub fn as_upper(self) -> String {
+        self.as_str().to_uppercase()
+    }
+}
+
+impl fmt::Display for ClusterAction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_json_is_the_lower_case_name() {
+        for action in ClusterAction::ALL {
+            assert_eq!(serde_json::to_value(action).unwrap(), action.as_str());
+        }
+        assert_eq!(ClusterAction::ClusterConfigureWithRestart.as_upper(), "CLUSTER_CONFIGURE_WITH_RESTART");
+    }
+
+    #[test]
+    fn machine_tasks_come_before_service_tasks() {
+        for action in ClusterAction::ALL {
+            assert!(action.steps().is_sorted_by_key(|step| !step.is_machine_task()), "{action}");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The graph of tasks that brings a cluster from what it is to what it should be.
+//!
+//! Two questions are kept apart. *Which* steps does each unit need? [`coopr`] answers it for Coopr's cluster actions,
+//! [`converge()`] for any difference between wanted and observed. In *which order*? [`graph::build`] answers that, for
+//! both, from the rules in [`rules`]. What follows only looks at the graph: [`stages`](mod@stages) shows it as Coopr
+//! would, [`schedule`] ranks its tasks, [`predict`](mod@predict) foretells a run, [`render`](mod@render) prints it.
+
+pub mod action;
+pub mod converge;
+pub mod coopr;
+pub mod error;
+pub mod graph;
+pub mod needs;
+mod order;
+pub mod predict;
+pub mod render;
+pub mod rules;
+pub mod schedule;
+pub mod stages;
+pub mod unit;
+
+pub use action::ClusterAction;
+pub use converge::converge;
+pub use error::PlanError;
+pub use graph::{AwaitUnplanned, Graph, PlanInput, PlanNode, PlannedTask, Steps};
+pub use predict::{Prediction, predict};
+pub use render::render;
+pub use stages::stages;
+pub use unit::{Observed, Unit, UnitId, Units, Wanted};
