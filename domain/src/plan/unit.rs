@@ -107,11 +107,19 @@ impl Unit {
         Self { wanted, observed: Observed::Absent, renew: BTreeSet::new() }
     }
 
-    /// The same unit after `task` succeeded on it.
+    /// The same unit after `task` succeeded on it. What was done is not to be done again; a service that was just started
+    /// need not be stopped for a restart either, and of one that is gone nothing is left to be done again.
     #[must_use]
     pub fn after(mut self, task: TaskName) -> Self {
         self.observed = self.observed.after(task);
         self.renew.remove(&task);
+        match task {
+            TaskName::Start => {
+                self.renew.remove(&TaskName::Stop);
+            }
+            TaskName::Remove | TaskName::Delete => self.renew.clear(),
+            _ => {}
+        }
         self
     }
 }
