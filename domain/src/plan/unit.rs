@@ -143,15 +143,15 @@ impl Observed {
     }
 }
 
-/// Notes in `units` that `task` succeeded on `id`. A machine that was deleted takes its services with it: they are
-/// absent, and nothing of theirs is left to be done again.
+/// Notes in `units` that `task` succeeded on `id`. A machine that was deleted takes its services with it, and one that was
+/// created carries none: they are absent, and nothing of theirs is left to be done again.
 ///
 /// A unit that is not among them is ignored.
 pub fn record(units: &mut Units, id: &UnitId, task: TaskName) {
     if let Some(unit) = units.get_mut(id) {
         *unit = unit.clone().after(task);
     }
-    if task != TaskName::Delete {
+    if !matches!(task, TaskName::Create | TaskName::Delete) {
         return;
     }
     for (_, service) in units.range_mut(id.clone()..).take_while(|(other, _)| other.node == id.node).skip(1) {
