@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::entity::Service;
+use crate::plan::definition::{defines, definition};
 use crate::plan::error::PlanError;
 use crate::plan::graph::Steps;
 use crate::plan::unit::{Observed, Unit, UnitId, Units, Wanted};
@@ -27,13 +28,9 @@ pub fn converge(units: &Units, services: &BTreeMap<String, Service>) -> Result<S
         };
         let machine = machine.filter(|(node, _)| **node == id.node).map(|(_, machine)| machine);
         let service = services.get(name);
-        let has = |step: TaskName| {
-            let actions = service.map(|service| &service.provisioner.actions);
-            actions.is_none_or(|actions| step.service_action().is_some_and(|it| actions.contains_key(&it)))
-        };
-        let needed = of_service(unit, Ground::of(machine), has);
-        if service.is_none() && !needed.is_empty() {
-            return Err(PlanError::UndefinedService { service: name.clone(), node: id.node.clone() });
+        let needed = of_service(unit, Ground::of(machine), |step| service.is_none_or(|it| defines(it, step)));
+        if !needed.is_empty() {
+            definition(services, name, &id.node)?;
         }
         insert(&mut steps, id, needed);
     }
@@ -60,16 +57,15 @@ enum Ground {
 impl Ground {
     fn of(machine: Option<&Unit>) -> Self {
         match machine {
-            None => Self::Firm,
             Some(machine) if machine.wanted == Wanted::Absent => Self::Going,
-            Some(machine)
-                if machine.observed == Observed::Absent || machine.renew.contains(&TaskName::Delete) =>
-            {
-                Self::New
-            }
-            Some(_) => Self::Firm,
+            Some(machine) if is_made_anew(machine) => Self::New,
+            None | Some(_) => Self::Firm,
         }
     }
+}
+
+fn is_made_anew(machine: &Unit) -> bool {
+    machine.observed == Observed::Absent || machine.renew.contains(&TaskName::Delete)
 }
 
 /// The steps of a machine, in order. One that may exist is deleted before it is made again.
