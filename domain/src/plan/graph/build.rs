@@ -247,7 +247,8 @@ fn planned<'t>(tasks: impl Iterator<Item = (&'t UnitId, TaskName)>) -> BTreeSet<
     tasks.filter_map(|(unit, step)| Some((unit.service.as_deref()?, step))).collect()
 }
 
-/// Whether an earlier step of the same unit waits for the same tasks as the rule for this one.
+/// Whether an earlier step of the same unit waits for the same tasks as the rule for this one. Such edges would follow
+/// from others; where every node carries both services they are many, so they are not made at all.
 fn waits_already(tasks: &[(UnitId, TaskName)], waiting: usize, rule: &Rule) -> bool {
     let unit = &tasks[waiting].0;
     let earlier = tasks[..waiting].iter().rev().take_while(|(other, _)| other == unit);
