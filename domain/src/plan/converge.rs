@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::entity::Service;
+use crate::plan::definition::{defines, definition};
 use crate::plan::error::PlanError;
 use crate::plan::graph::Steps;
 use crate::plan::unit::{Observed, Unit, UnitId, Units, Wanted};
@@ -36,6 +37,10 @@ pub fn converge(units: &Units, services: &BTreeMap<String, Service>) -> Result<S
         needed.retain(|step| {
             step.service_action().is_some_and(|action| service.provisioner.actions.contains_key(&action))
         });
+        let service = services.get(name);
+        let needed = of_service(unit, Ground::of(machine), |step| service.is_none_or(|it| defines(it, step)));
+        if !needed.is_empty() {
+            definition(services, name, &id.node)?;
         insert(&mut steps, id, needed);
     }
     Ok(steps)
@@ -69,8 +74,14 @@ impl Ground {
                 Self::New
             }
             Some(_) => Self::Firm,
+            Some(machine) if is_made_anew(machine) => Self::New,
+            None | Some(_) => Self::Firm,
         }
     }
+}
+
+fn is_made_anew(machine: &Unit) -> bool {
+    machine.observed == Observed::Absent || machine.renew.contains(&TaskName::Delete)
 }
 
 /// The steps of a machine, in order. One that may exist is deleted before it is made again.
@@ -80,6 +91,7 @@ fn of_machine(unit: &Unit) -> Vec<TaskName> {
     let observed = if delete { Observed::Absent } else { unit.observed };
     let needs = |step, phase| wanted && (observed < phase || unit.renew.contains(&step));
     let steps = [
+    chosen(&[
         (TaskName::Delete, delete),
         (TaskName::Create, needs(TaskName::Create, Observed::Created)),
         (TaskName::Confirm, needs(TaskName::Confirm, Observed::Confirmed)),
@@ -90,6 +102,9 @@ fn of_machine(unit: &Unit) -> Vec<TaskName> {
 
 /// The steps of a service, in order.
 fn of_service(unit: &Unit, ground: Ground) -> Vec<TaskName> {
+    ])
+/// The steps of a service, in order, of those it `has`.
+fn of_service(unit: &Unit, ground: Ground, has: impl Fn(TaskName) -> bool) -> Vec<TaskName> {
     let observed = match ground {
         Ground::Going => return Vec::new(),
         Ground::New => Observed::Absent,
@@ -100,6 +115,10 @@ fn of_service(unit: &Unit, ground: Ground) -> Vec<TaskName> {
     let reaches = |goal, step, phase| unit.wanted >= goal && (observed < phase || again(step));
     let steps = [
         (TaskName::Stop, runs && (unit.wanted != Wanted::Running || again(TaskName::Stop))),
+    let wanted = unit.wanted == Wanted::Running;
+    let stop = runs && (!wanted || again(TaskName::Stop)) && has(TaskName::Stop);
+    let mut steps = chosen(&[
+        (TaskName::Stop, stop),
         (TaskName::Remove, unit.wanted == Wanted::Absent && observed != Observed::Absent),
         (TaskName::Install, reaches(Wanted::Installed, TaskName::Install, Observed::Installed)),
         (TaskName::Configure, reaches(Wanted::Configured, TaskName::Configure, Observed::Configured)),
@@ -110,6 +129,10 @@ fn of_service(unit: &Unit, ground: Ground) -> Vec<TaskName> {
         ),
     ];
     chosen(&steps)
+        (TaskName::Start, wanted && (!runs || stop || again(TaskName::Start))),
+    ]);
+    steps.retain(|&step| has(step));
+    steps
 }
 
 fn chosen(steps: &[(TaskName, bool)]) -> Vec<TaskName> {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::entity::Service;
 use crate::id::NodeId;
 use crate::plan::action::ClusterAction;
+use crate::plan::definition::{defines, definition};
 use crate::plan::error::PlanError;
 use crate::plan::graph::{self, AwaitUnplanned, Graph, PlanInput, PlanNode, Steps};
 use crate::plan::needs::{Needs, Phase, Towards};
@@ -58,6 +59,8 @@ pub fn steps(
                 let actions = &defined(services, name, &node.id)?.provisioner.actions;
                 let has = |step: &TaskName| step.service_action().is_some_and(|it| actions.contains_key(&it));
                 let own = of_service.iter().copied().filter(has).collect();
+                let service = definition(services, name, &node.id)?;
+                let own = of_service.iter().copied().filter(|&step| defines(service, step)).collect();
                 steps.insert(UnitId::service(node.id.clone(), name), own);
             }
         }
@@ -92,6 +95,7 @@ pub fn planned_services(
     };
     let definitions: Vec<&Service> =
         carried.into_iter().map(|(name, node)| defined(services, name, node)).collect::<Result<_, _>>()?;
+        carried.into_iter().map(|(name, node)| definition(services, name, node)).collect::<Result<_, _>>()?;
     let needs = Needs::new(Phase::Runtime, definitions);
     Ok(needs.closure(named, towards).into_iter().map(str::to_owned).collect())
 }

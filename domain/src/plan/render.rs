@@ -20,6 +20,9 @@ use crate::plan::graph::{Graph, PlannedTask};
 /// node2
 ///   4  CREATE
 ///   5  START db   after 4
+///   5  START web  after 2, 4
+///   3  CREATE
+///   4  START db   after 3
 /// ```
 pub fn render(graph: &Graph, label: impl Fn(&NodeId) -> String) -> String {
     if graph.is_empty() {

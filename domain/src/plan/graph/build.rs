@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::entity::Service;
 use crate::id::NodeId;
+use crate::plan::definition::{defines, definition};
 use crate::plan::error::PlanError;
 use crate::plan::graph::Graph;
 use crate::plan::needs::{Needs, Phase};
@@ -94,6 +95,7 @@ fn check_steps(input: &PlanInput) -> Result<(), PlanError> {
                 return Err(PlanError::NotOnNode { unit: unit.clone() });
             }
             Some(name) => Some(definition(input, name, &unit.node)?),
+            Some(name) => Some(definition(input.services, name, &unit.node)?),
         };
         let mut seen = HashSet::new();
         for &step in steps {
@@ -124,6 +126,12 @@ fn definition<'a>(input: &PlanInput<'a>, name: &str, node: &NodeId) -> Result<&'
         .ok_or_else(|| PlanError::UndefinedService { service: name.to_owned(), node: node.clone() })
 }
 
+/// What is wrong with a step of `service`, or of a machine; continues the sentence "step STEP ...".
+    match service {
+        None if !step.is_machine_task() => Some("is a step of services, not of machines"),
+        Some(_) if step.is_machine_task() => Some("is a step of machines, not of services"),
+        Some(service) if !defines(service, step) => Some("is not defined by the service"),
+        None | Some(_) => None,
 /// Puts the tasks of each unit in a row, services behind their machine and a final DELETE behind the services.
 /// The tasks of a node must be together, those of a unit too, and the machine's first.
 fn chain(tasks: &[(UnitId, TaskName)], after: &mut [Vec<usize>]) {
@@ -141,6 +149,8 @@ fn chain(tasks: &[(UnitId, TaskName)], after: &mut [Vec<usize>]) {
                 delete = Some(index)
             } else {
                 ready = Some(index)
+                delete = Some(index);
+                ready = Some(index);
             }
             continue;
         }
@@ -173,6 +183,7 @@ impl<'a> Needed<'a> {
             for name in &node.services {
                 if !carried.contains_key(name) {
                     carried.insert(name, definition(input, name, &node.id)?);
+                    carried.insert(name, definition(input.services, name, &node.id)?);
                 }
             }
         }
@@ -202,6 +213,13 @@ impl<'a> Needed<'a> {
                         if input.steps.get(&unit).is_none_or(Vec::is_empty) {
                             issued.entry(unit).or_default().insert(rule.awaits);
                         }
+        let tasks = input.steps.iter().flat_map(|(unit, steps)| steps.iter().map(move |&step| (unit, step)));
+        for (service, step) in planned(tasks) {
+            for rule in Rule::of_step(step).filter(|rule| is_issued(rule.awaits)) {
+                let has = |name: &str| input.services.get(name).is_some_and(|it| defines(it, rule.awaits));
+                for awaited in self.awaited(rule, service, has) {
+                    let units = carrying.map(|node| UnitId::service(node.id.clone(), awaited));
+                    for unit in units.filter(|unit| input.steps.get(unit).is_none_or(Vec::is_empty)) {
                     }
                 }
             }
@@ -250,12 +268,19 @@ impl<'a> Needed<'a> {
     }
 }
 
+/// Only whether a service runs is made sure of once more, not what is on its node.
+fn is_issued(awaited: TaskName) -> bool {
+    matches!(awaited, TaskName::Start | TaskName::Stop)
+}
+
 /// Which steps occur of which services.
 fn planned<'t>(tasks: impl Iterator<Item = (&'t UnitId, TaskName)>) -> BTreeSet<(&'t str, TaskName)> {
     tasks.filter_map(|(unit, step)| Some((unit.service.as_deref()?, step))).collect()
 }
 
 /// Whether an earlier step of the same unit waits for the same tasks as the rule for this one.
+/// Whether an earlier step of the same unit waits for the same tasks as the rule for this one. Such edges would follow
+/// from others; where every node carries both services they are many, so they are not made at all.
 fn waits_already(tasks: &[(UnitId, TaskName)], waiting: usize, rule: &Rule) -> bool {
     let unit = &tasks[waiting].0;
     let earlier = tasks[..waiting].iter().rev().take_while(|(other, _)| other == unit);
