@@ -1,0 +1,3 @@
+//! Tests of the layout solver through its public functions.
+
+mod cases;
