@@ -7,6 +7,7 @@ use cooperage_domain::layout::{Catalog, Layout, LayoutRequest, NoLayout, NodeGro
 use serde_json::{Value, json};
 
 /// Everything a request is solved against, on provider `cloud`.
+#[derive(Debug)]
 pub struct World {
     pub template: ClusterTemplate,
     pub hardware: Vec<HardwareType>,
