@@ -104,7 +104,9 @@ proptest! {
         template.constraints.layout.cantcoexist.push(BTreeSet::from(["u".into(), "v".into()]));
         let present = layout.services();
         let added: BTreeSet<String> = added.into_iter().map(str::to_owned).filter(|name| !present.contains(name)).collect();
-        prop_assume!(!added.is_empty() && check_layout(&template, &layout.groups).is_empty());
+        if added.is_empty() || !check_layout(&template, &layout.groups).is_empty() {
+            return Ok(());
+        }
 
         let mut order: Vec<&String> = added.iter().collect();
         order.sort_by_key(|name| template.constraints.services.get(*name).map_or((1, 0, 0), |rule| {
