@@ -113,28 +113,29 @@ fn too_few(
         })
         .collect();
     let rivals = cover::heaviest_rivals(problem, needs, problem.all());
-    let clear_cut = cover::weight(needs, rivals) > u64::from(machines);
-    if rivals.len() > 1 && (clear_cut || reasons.is_empty()) {
-        let (who, why) = if clear_cut {
-            (rivals, "no two of them can share a node")
-        } else {
-            (crowded(problem), "the rules do not let them share enough nodes")
-        };
-        reasons.push(Reason::new(
+    let alone = cover::weight(needs, rivals);
+    let crowd = if rivals.len() > 1 && alone > u64::from(machines) {
+        Some((rivals, u32::try_from(alone).unwrap_or(u32::MAX), "no two of them can share a node"))
+    } else if reasons.is_empty() {
+        Some((crowded(problem), fewest, "the rules do not let them share enough nodes"))
+    } else {
+        None
+    };
+    reasons.extend(crowd.map(|(who, needed, why)| {
+        Reason::new(
             ReasonKind::TooFewMachines,
             format!(
                 "{} need {} together, but only {machines} were asked for: {why}",
                 amounts(problem, who, |bundle| bundle.min),
-                counted(if clear_cut { weight_of(needs, who) } else { fewest }, "machine"),
+                counted(needed, "machine"),
             ),
-            remedy("leave one of them out, or let them share nodes: see cantcoexist, hardwaretypes and imagetypes".into()),
-        ));
-    }
+            remedy(
+                "leave one of them out, or let them share nodes: see cantcoexist, hardwaretypes, imagetypes"
+                    .into(),
+            ),
+        )
+    }));
     reasons
-}
-
-fn weight_of(needs: &[u32], bundles: BundleSet) -> u32 {
-    u32::try_from(cover::weight(needs, bundles)).unwrap_or(u32::MAX)
 }
 
 /// The bundles that cannot share a node with everything.
