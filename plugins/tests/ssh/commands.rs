@@ -80,7 +80,7 @@ async fn much_output_comes_whole(backend: Backend) {
 async fn input_arrives_whole(backend: Backend) {
     let server = Sshd::start();
     let connection = connect(backend, &server.target()).await.unwrap();
-    let input: Vec<u8> = (0..3_000_000_u32).map(|n| (n * 7919 >> 8) as u8).collect();
+    let input: Vec<u8> = (0..3_000_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let never = CancellationToken::new();
     let mut said = Captured::default();
     connection.run("wc -c\n# a second line", Some(&input), &mut said, &never).await.unwrap();
@@ -102,7 +102,7 @@ async fn a_process_left_behind_does_not_delay_the_end(backend: Backend) {
     let server = Sshd::start();
     let connection = connect(backend, &server.target()).await.unwrap();
     let (_, stdout, _) = run(&*connection, "sleep 1000 & echo $!").await;
-    let (_, next, _) = run(&*connection, &format!("kill {stdout}; echo killed")).await;
+    let (_, next, _) = run(&*connection, &format!("kill {}; echo killed", stdout.trim())).await;
     assert_eq!(next, "killed\n");
 }
 

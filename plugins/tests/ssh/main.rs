@@ -1,6 +1,7 @@
 //! The SSH transport against private servers and bad peers on loopback; every test over every back end.
 
 mod commands;
+mod durable;
 mod files;
 mod peers;
 mod proxy;
