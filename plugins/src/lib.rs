@@ -8,6 +8,7 @@ mod automator;
 mod context;
 mod output;
 mod provider;
+pub mod ssh;
 
 pub use automator::Automator;
 pub use context::{Context, TaskFault};
