@@ -6,6 +6,7 @@
 
 mod automator;
 mod context;
+pub mod local;
 mod output;
 mod provider;
 pub mod ssh;
