@@ -174,7 +174,7 @@ UNIT
 
 # Python writes the JSON, so that no title or password can break it.
 configure() {
-    python3 - "$NODE_HOSTNAME" "$PORT" <<'PYTHON' | put "$CONF" 0640 root:counter
+    json=$(python3 - "$NODE_HOSTNAME" "$PORT" <<'PYTHON'
 import json, os, sys
 get = os.environ.get
 print(json.dumps({
@@ -183,6 +183,8 @@ print(json.dumps({
     "password": get("CONFIG_REDIS_PASSWORD", ""),
 }, indent=2))
 PYTHON
+    ) || fail 'the configuration is not usable (the reason is above): ports must be numbers'
+    echo "$json" | put "$CONF" 0640 root:counter
 }
 
 case ${1:-} in
