@@ -107,7 +107,6 @@ impl Unit {
         Self { wanted, observed: Observed::Absent, renew: BTreeSet::new() }
     }
 
-    /// The same unit after `task` succeeded on it.
     /// The same unit after `task` succeeded on it. What was done is not to be done again; a service that was just started
     /// need not be stopped for a restart either, and of one that is gone nothing is left to be done again.
     #[must_use]
@@ -144,8 +143,6 @@ impl Observed {
     }
 }
 
-/// Notes in `units` that `task` succeeded on `id`. A machine that was deleted takes its services with it: they are
-/// absent, and nothing of theirs is left to be done again.
 /// Notes in `units` that `task` succeeded on `id`. A machine that was deleted takes its services with it, and one that was
 /// created carries none: they are absent, and nothing of theirs is left to be done again.
 ///
@@ -154,7 +151,6 @@ pub fn record(units: &mut Units, id: &UnitId, task: TaskName) {
     if let Some(unit) = units.get_mut(id) {
         *unit = unit.clone().after(task);
     }
-    if task != TaskName::Delete {
     if !matches!(task, TaskName::Create | TaskName::Delete) {
         return;
     }
