@@ -60,7 +60,7 @@ pub(crate) fn append_all(
     if appends.is_empty() {
         return Ok(Vec::new());
     }
-    match engine.transaction(|engine| append_group(engine, server, appends)) {
+    match engine.savepoint(|engine| append_group(engine, server, appends)) {
         Ok(results) => Ok(results),
         Err(fault) if fault.spoils_transaction() => Err(fault),
         Err(fault) if appends.len() == 1 => Ok(vec![Err(fault.into())]),

@@ -79,6 +79,19 @@ impl Engine {
         }
     }
 
+    /// Does work that, when it fails, leaves nothing in the transaction around it.
+    ///
+    /// SQLite ends the whole transaction by itself when the disk is full; then what made the work fail is told, and not that
+    /// there is nothing left to roll back.
+    pub(crate) fn savepoint<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut cause = None;
+        let outcome = self.transaction(|engine| work(engine).inspect_err(|fault| cause = Some(fault.clone())));
+        outcome.map_err(|fault| cause.unwrap_or(fault))
+    }
+
     /// Makes the transaction durable.
     pub(crate) fn commit(&mut self) -> QueryResult<()> {
         <Self as TransactionManager<Self>>::commit_transaction(self)

@@ -110,7 +110,7 @@ pub enum StoreError {
         name: String,
     },
     /// It cannot be removed while it is used.
-    #[error("{what} {name:?} is {status} and cannot be deleted; recall it and sync first")]
+    #[error("{what} {name:?} is {status} and cannot be deleted; {remedy}")]
     InUse {
         /// The sort of thing.
         what: &'static str,
@@ -118,6 +118,8 @@ pub enum StoreError {
         name: String,
         /// Why not.
         status: String,
+        /// What to do.
+        remedy: &'static str,
     },
     /// A rule of the domain does not hold.
     #[error(transparent)]

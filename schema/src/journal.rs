@@ -36,6 +36,15 @@ pub(crate) struct Counts {
     pub(crate) failed_batches: AtomicU64,
 }
 
+impl Counts {
+    /// Counts one transaction with so many jobs.
+    pub(crate) fn stored(&self, jobs: u64) {
+        self.batches.fetch_add(1, Relaxed);
+        self.jobs.fetch_add(jobs, Relaxed);
+        self.largest_batch.fetch_max(jobs, Relaxed);
+    }
+}
+
 /// What the writer has done since it was started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct JournalStatistics {

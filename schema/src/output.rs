@@ -104,7 +104,7 @@ pub(crate) fn store_all(engine: &mut Engine, chunks: &[&OutputChunk]) -> Result<
     if chunks.is_empty() {
         return Ok(Vec::new());
     }
-    match engine.transaction(|engine| store_group(engine, chunks)) {
+    match engine.savepoint(|engine| store_group(engine, chunks)) {
         Ok(sequences) => Ok(sequences.into_iter().map(Ok).collect()),
         Err(fault) if fault.spoils_transaction() => Err(fault),
         Err(fault) if chunks.len() == 1 => Ok(vec![Err(fault)]),

@@ -3,7 +3,6 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use diesel::prelude::*;
 
 use crate::answer::Answer;
 use crate::engine::Engine;
@@ -42,7 +41,7 @@ where
             catch_unwind(AssertUnwindSafe(|| work(engine)))
                 .unwrap_or_else(|panic| Err(StoreError::Panicked { cause: panic_message(&*panic) }))
         };
-        self.value = Some(engine.transaction(guarded)?);
+        self.value = Some(engine.savepoint(guarded)?);
         Ok(())
     }
 
