@@ -155,7 +155,8 @@ struct WeztermWire {
 #[async_trait]
 impl Wire for WeztermWire {
     async fn exec(&self, command: &str) -> Result<Channel, SshError> {
-        let started = self.session.exec(command, None).await.map_err(|error| SshError::lost(&self.address, error))?;
+        let started =
+            self.session.exec(command, None).await.map_err(|error| SshError::lost(&self.address, error))?;
         let stream = |descriptor: &FileDescriptor| {
             open(descriptor).map_err(|error| SshError::lost(&self.address, error))
         };
@@ -234,7 +235,11 @@ impl PacedInput {
 }
 
 impl AsyncWrite for PacedInput {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
         let this = &mut *self;
         std::task::ready!(this.passed.poll_reached(this.awaited, cx))?;
         let before = this.passed.count();

@@ -4,6 +4,7 @@ mod commands;
 mod durable;
 mod files;
 mod peers;
+mod pool;
 mod proxy;
 mod sshd;
 
