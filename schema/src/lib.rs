@@ -11,6 +11,7 @@ mod append;
 mod append_batch;
 mod batch;
 mod bulk;
+mod cluster_output;
 mod clusters;
 mod counters;
 mod durations;

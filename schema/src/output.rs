@@ -37,7 +37,7 @@ impl Stream {
         }
     }
 
-    fn parse(text: &str) -> Result<Self, StoreError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, StoreError> {
         [Self::Stdout, Self::Stderr, Self::System]
             .into_iter()
             .find(|stream| stream.as_str() == text)
