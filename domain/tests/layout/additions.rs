@@ -24,6 +24,18 @@ fn what_was_placed_is_taken_back_when_a_later_service_finds_no_place() {
 }
 
 #[test]
+fn the_smallest_maximum_then_the_largest_minimum_then_the_name_comes_first() {
+    let groups = [group("a", 1, "large"), group("b", 1, "small")];
+    let placed = |x: Value, y: Value| {
+        let services = json!({"x": {"quantities": x}, "y": {"quantities": y}});
+        added(json!({"layout": {"cantcoexist": [["x", "y"]]}, "services": services}), &groups, "x y").unwrap()
+    };
+    assert_eq!(placed(json!({"max": 1}), json!({"max": 1})), "a x ×1 on large, b y ×1 on small");
+    assert_eq!(placed(json!({"max": 2}), json!({"max": 1})), "a y ×1 on large, b x ×1 on small");
+    assert_eq!(placed(json!({"max": 1}), json!({"min": 1, "max": 1})), "a y ×1 on large, b x ×1 on small");
+}
+
+#[test]
 fn nodes_that_need_the_service_get_it_and_others_by_preference() {
     let constraints = json!({
         "layout": {"mustcoexist": [["b", "x"]]},

@@ -9,7 +9,7 @@ use crate::input::{World, hardware, set};
 #[test]
 fn layouts_by_rule() {
     // (rule, services, constraints, machines, layout)
-    let table: [(&str, &str, Value, u32, &str); 14] = [
+    let table: [(&str, &str, Value, u32, &str); 15] = [
         ("services without rules are everywhere", "a b", json!({}), 2, "a b ×2 on large"),
         (
             "a rule about an absent service still makes a service optional on a node",
@@ -38,6 +38,14 @@ fn layouts_by_rule() {
             json!({"layout": {"cantcoexist": [["a", "b", "c"]]}}),
             2,
             "a b ×1 on large, a c ×1 on large",
+        ),
+        (
+            "minimums are packed as tightly as the rules allow",
+            "a b c",
+            json!({"layout": {"cantcoexist": [["a", "b", "c"]]},
+                   "services": {"a": {"quantities": {"min": 2}}, "b": {"quantities": {"min": 2}}, "c": {"quantities": {"min": 2}}}}),
+            3,
+            "a b ×1 on large, a c ×1 on large, b c ×1 on large",
         ),
         (
             "a requested service is on at least one node, even without a minimum",
