@@ -35,7 +35,7 @@ pub(super) async fn switch_on(
     directory: &Path,
     record: &Record,
 ) -> Result<(), LocalError> {
-    if !hierarchies.processes(&record.id)?.is_empty() {
+    if hierarchies.runs(&record.id)? {
         return Ok(());
     }
     let path = directory.join(CONSOLE);
@@ -47,7 +47,7 @@ pub(super) async fn switch_on(
     starter.stdin(Stdio::null()).stdout(console).stderr(errors);
     starter.status().await.at("run", "setsid")?;
     let deadline = Instant::now() + START_LIMIT;
-    while hierarchies.processes(&record.id)?.is_empty() {
+    while !hierarchies.runs(&record.id)? {
         if Instant::now() > deadline {
             let fault = format!("did not start; its console says: {}", last_words(directory).await);
             return Err(LocalError::machine(

@@ -119,10 +119,10 @@ impl LocalProvider {
     pub(super) async fn carry_out(&self, step: Step, record: &mut Record) -> Result<(), LocalError> {
         let directory = self.records.directory(&record.id);
         match step {
-            Step::Record => Ok(()), // it is what brought us here
             Step::Disk => Disk::new(&directory).mount(&record.base).await,
             Step::Personality if record.stage == Stage::Making => self.give_personality(record).await,
-            Step::Personality => Ok(()),
+            // Its record is what brought us here.
+            Step::Personality | Step::Record => Ok(()),
             Step::Bridge => {
                 let _lock = lock_host().await?;
                 let bridges = Bridges { owner: &self.settings.state_dir };

@@ -47,7 +47,7 @@ impl Provider for LocalProvider {
         info!(self.log, "machine made"; "machine" => &record.id, "node" => &record.node, "address" => %record.address);
         task.output.line(Stream::Progress, &format!("machine {} starts at {}", record.id, record.address));
         let identity = self.settings.identity.to_string_lossy();
-        Ok(success(json!({
+        Ok(success(&json!({
             "providerid": record.id,
             "ssh-auth": {"user": USER, "identityfile": identity},
             "ssh_host_keys": {"ed25519": record.host_key},
@@ -70,7 +70,7 @@ impl Provider for LocalProvider {
         let kinds = ["access_v4", "bind_v4"];
         let addresses: BTreeMap<_, _> = kinds.map(|kind| (kind.to_owned(), address.clone())).into();
         let keys = json!({"ssh_host_keys": {"ed25519": record.host_key}});
-        Ok(TaskReport { ipaddresses: Some(addresses), ..success(keys) })
+        Ok(TaskReport { ipaddresses: Some(addresses), ..success(&keys) })
     }
 
     async fn delete(&self, task: &Context) -> Result<TaskReport, TaskFault> {
@@ -110,7 +110,7 @@ impl Provider for LocalProvider {
     }
 }
 
-fn success(result: serde_json::Value) -> TaskReport {
+fn success(result: &serde_json::Value) -> TaskReport {
     let result = result.as_object().cloned().unwrap_or_default();
     TaskReport { result, ..TaskReport::success() }
 }
@@ -125,7 +125,7 @@ impl LocalProvider {
     }
 
     fn machine(&self, record: Record) -> Result<Machine, LocalError> {
-        let runs = !self.hierarchies()?.processes(&record.id)?.is_empty();
+        let runs = self.hierarchies()?.runs(&record.id)?;
         let state = match record.stage {
             Stage::Making | Stage::Deleting => MachineState::Partial,
             Stage::Ready if runs => MachineState::On,
@@ -156,7 +156,7 @@ impl LocalProvider {
                     ));
                 }
             };
-            if self.hierarchies()?.processes(&record.id)?.is_empty() {
+            if !self.hierarchies()?.runs(&record.id)? {
                 let fault = format!("is off; its console says: {}", last_words(&directory).await);
                 return Err(failed(fault, "switch it on, or delete and create it again"));
             }

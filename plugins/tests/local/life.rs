@@ -82,3 +82,15 @@ async fn delete_takes_everything_and_may_be_repeated() {
     assert_eq!(lab.leftovers(), [""; 0]);
     lab.provider.remove(&NodeId("never".to_owned())).await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_with_a_damaged_record_can_be_deleted() {
+    let Some(lab) = Lab::new().await else { return };
+    let machine = lab.machine("a").await;
+    let record = lab.settings.state_dir.join("machines").join(&machine.id).join("machine.json");
+    std::fs::write(&record, "{").unwrap();
+    let fault = lab.provider.create(&task(TaskName::Create, "a")).await.unwrap_err();
+    assert!(fault.message.contains("delete its node's machine"), "{fault}");
+    down(&lab.provider, "a").await;
+    assert_eq!(lab.leftovers(), [""; 0]);
+}
