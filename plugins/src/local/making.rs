@@ -104,6 +104,7 @@ impl LocalProvider {
         }
         let mut record = match self.record(id).await? {
             Some(record) => record,
+            None if cancel.is_cancelled() => return Err(LocalError::Cancelled(id.to_owned())),
             None => self.put_on_record(id, self.wanted(order)?).await?,
         };
         for step in Step::ALL.into_iter().filter(|step| *step <= last) {

@@ -36,10 +36,8 @@ impl Provider for LocalProvider {
         self.usable.get_or_try_init(usable).await.map_err(|e| TaskFault::nothing_made(e.to_string()))?;
         let record = match self.make(&task.order, Step::Boot, &task.cancel).await {
             Ok(record) => record,
-            // What was asked for was wrong, or refused, so nothing was made; unless an earlier try had made something.
-            Err(error @ (LocalError::Invalid(_) | LocalError::Refused(_)))
-                if !self.has_machine(task).await? =>
-            {
+            // The record comes first, so without one there is nothing.
+            Err(error) if !self.has_machine(task).await? => {
                 return Err(TaskFault::nothing_made(error.to_string()));
             }
             Err(error) => return Err(error.into()),
@@ -61,6 +59,7 @@ impl Provider for LocalProvider {
             return Err(LocalError::machine(id, fault, "create it first").into());
         };
         let waited = tokio::select! {
+            biased;
             () = task.cancel.cancelled() => Err(LocalError::Cancelled(record.id.clone())),
             waited = self.wait_until_ready(&record) => waited,
         };

@@ -71,13 +71,15 @@ async fn a_power_cut_keeps_the_disk() {
 async fn delete_takes_everything_and_may_be_repeated() {
     let Some(lab) = Lab::new().await else { return };
     let (a, b) = tokio::join!(lab.machine("a"), lab.machine("b"));
+    let neighbour = a.run("cat /sys/class/net/eth0/address").unwrap();
     down(&lab.provider, "a").await;
     down(&lab.provider, "a").await;
     assert_eq!(b.run("echo still here").unwrap(), "still here");
     let address = a.address.clone();
     let again = lab.machine("a").await;
     assert_eq!(again.address, address, "the address is free again");
-    assert_eq!(again.run("hostname").unwrap(), "a", "nobody remembers who had it before");
+    let known = "neighbours that remember the machine before it find this one";
+    assert_eq!(again.run("cat /sys/class/net/eth0/address").unwrap(), neighbour, "{known}");
     tokio::join!(down(&lab.provider, "a"), down(&lab.provider, "b"));
     assert_eq!(lab.leftovers(), [""; 0]);
     lab.provider.remove(&NodeId("never".to_owned())).await.unwrap();
@@ -93,4 +95,20 @@ async fn a_machine_with_a_damaged_record_can_be_deleted() {
     assert!(fault.message.contains("delete its node's machine"), "{fault}");
     down(&lab.provider, "a").await;
     assert_eq!(lab.leftovers(), [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_task_stops_at_once() {
+    let Some(lab) = Lab::new().await else { return };
+    let create = task(TaskName::Create, "a");
+    create.cancel.cancel();
+    let fault = lab.provider.create(&create).await.unwrap_err();
+    assert_eq!(fault.status, 200, "{fault}");
+    assert_eq!(lab.leftovers(), [""; 0]);
+
+    lab.machine("a").await;
+    let confirm = task(TaskName::Confirm, "a");
+    confirm.cancel.cancel();
+    let fault = lab.provider.confirm(&confirm).await.unwrap_err();
+    assert!(fault.message.contains("was cancelled"), "{fault}");
 }
