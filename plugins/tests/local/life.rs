@@ -6,6 +6,9 @@ use cooperage_plugins::{MachineState, PowerAction, Provider};
 
 use crate::lab::{Lab, down, task};
 
+/// Prints the machine's hardware address.
+const HARDWARE: &str = "ip -o link show eth0 | grep -o 'ether [^ ]*'";
+
 #[tokio::test(flavor = "multi_thread")]
 async fn machines_are_separate_and_reach_each_other_and_the_outside() {
     let Some(lab) = Lab::new().await else { return };
@@ -71,7 +74,7 @@ async fn a_power_cut_keeps_the_disk() {
 async fn delete_takes_everything_and_may_be_repeated() {
     let Some(lab) = Lab::new().await else { return };
     let (a, b) = tokio::join!(lab.machine("a"), lab.machine("b"));
-    let neighbour = a.run("cat /sys/class/net/eth0/address").unwrap();
+    let neighbour = a.run(HARDWARE).unwrap();
     down(&lab.provider, "a").await;
     down(&lab.provider, "a").await;
     assert_eq!(b.run("echo still here").unwrap(), "still here");
@@ -79,7 +82,7 @@ async fn delete_takes_everything_and_may_be_repeated() {
     let again = lab.machine("a").await;
     assert_eq!(again.address, address, "the address is free again");
     let known = "neighbours that remember the machine before it find this one";
-    assert_eq!(again.run("cat /sys/class/net/eth0/address").unwrap(), neighbour, "{known}");
+    assert_eq!(again.run(HARDWARE).unwrap(), neighbour, "{known}");
     tokio::join!(down(&lab.provider, "a"), down(&lab.provider, "b"));
     assert_eq!(lab.leftovers(), [""; 0]);
     lab.provider.remove(&NodeId("never".to_owned())).await.unwrap();
