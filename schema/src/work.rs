@@ -3,7 +3,6 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-
 use crate::answer::Answer;
 use crate::engine::Engine;
 use crate::error::StoreError;
