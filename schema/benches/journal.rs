@@ -4,6 +4,7 @@
 //! gives the next, as actors do. An append is one event of some 300 bytes, the cluster's row and one task's.
 
 #![allow(clippy::print_stdout, reason = "a bench reports by printing")]
+#![allow(clippy::unwrap_used, reason = "what is shared with the tests unwraps")]
 
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
@@ -96,8 +97,7 @@ fn transition(cluster: u64, sequence: u64) -> Append {
     let steps_done = u32::try_from(sequence % 12).expect("below twelve");
     let cluster_row = ClusterRow { steps_done, ..sample::cluster_row(cluster) };
     let task = TaskRow { status: "complete".to_owned(), ..sample::task_row(cluster, steps_done) };
-    let projection =
-        Projection { cluster: Some(cluster_row), tasks: vec![task], ..Projection::default() };
+    let projection = Projection { cluster: Some(cluster_row), tasks: vec![task], ..Projection::default() };
     let event = "a task of the cluster was reported complete, and this is what it said; ".repeat(4);
     Append { cluster: ClusterId(cluster), projection, ..sample::append(cluster, sequence, &[&event]) }
 }

@@ -88,7 +88,8 @@ impl Engine {
         work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let mut cause = None;
-        let outcome = self.transaction(|engine| work(engine).inspect_err(|fault| cause = Some(fault.clone())));
+        let outcome =
+            self.transaction(|engine| work(engine).inspect_err(|fault| cause = Some(fault.clone())));
         outcome.map_err(|fault| cause.unwrap_or(fault))
     }
 
@@ -114,9 +115,7 @@ fn pragmas(role: Role) -> String {
 const fn session_settings(role: Role) -> &'static str {
     match role {
         Role::Writer => "SET application_name = 'cooperage writer'; SET synchronous_commit = 'on'",
-        Role::Reader => {
-            "SET application_name = 'cooperage reader'; SET default_transaction_read_only = on"
-        }
+        Role::Reader => "SET application_name = 'cooperage reader'; SET default_transaction_read_only = on",
     }
 }
 

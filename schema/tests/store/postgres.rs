@@ -58,8 +58,14 @@ impl Server {
     pub fn new_database(&self) -> String {
         let name = format!("test_{}", NEXT_SCHEMA.fetch_add(1, Ordering::Relaxed));
         let socket = self.folder.to_str().unwrap();
-        run(Command::new(self.programs.join("psql"))
-            .args(["-h", socket, "-U", "postgres", "-qc", &format!("CREATE SCHEMA {name}")]));
+        run(Command::new(self.programs.join("psql")).args([
+            "-h",
+            socket,
+            "-U",
+            "postgres",
+            "-qc",
+            &format!("CREATE SCHEMA {name}"),
+        ]));
         let socket = socket.replace('/', "%2F");
         format!("postgres://postgres@{socket}/postgres?options=-csearch_path%3D{name}")
     }
