@@ -105,7 +105,11 @@ fn pragmas(role: Role) -> String {
     let base = format!("PRAGMA busy_timeout={wait}; PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON;");
     match role {
         // FULL: a commit that was reported survives a power cut, which NORMAL does not promise in WAL mode.
-        Role::Writer => base + "PRAGMA synchronous=FULL; PRAGMA cache_size=-65536;",
+        // Checkpoints after 64 MiB of log, not 4: a large batch alone fills 4, and pages that change in many batches are
+        // written back once.
+        Role::Writer => {
+            base + "PRAGMA synchronous=FULL; PRAGMA cache_size=-65536; PRAGMA wal_autocheckpoint=16384;"
+        }
         Role::Reader => base + "PRAGMA query_only=ON;",
     }
 }
