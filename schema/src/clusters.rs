@@ -95,8 +95,7 @@ fn node_row(columns: NodeColumns) -> Result<NodeRow, StoreError> {
 
 fn job_row(columns: JobColumns) -> Result<JobRow, StoreError> {
     let (cluster, number, action, status, started_ms, ended_ms, message) = columns;
-    let id =
-        JobId { cluster: ClusterId(cluster.cast_unsigned()), number: small("jobs.number", number)? };
+    let id = JobId { cluster: ClusterId(cluster.cast_unsigned()), number: small("jobs.number", number)? };
     Ok(JobRow { id, action, status, started_ms, ended_ms, message })
 }
 
@@ -148,8 +147,8 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn cluster(&self, id: ClusterId) -> Result<Option<ClusterRow>, StoreError> {
-        let row: Option<ClusterColumns> = self
-            .read(|engine| Ok(clusters::table.find(id.0.cast_signed()).first(engine).optional()?))?;
+        let row: Option<ClusterColumns> =
+            self.read(|engine| Ok(clusters::table.find(id.0.cast_signed()).first(engine).optional()?))?;
         row.map(cluster_row).transpose()
     }
 

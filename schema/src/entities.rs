@@ -89,11 +89,7 @@ const fn scope(kind: Kind, tenant: &str) -> &str {
     }
 }
 
-fn newest_of_kind(
-    engine: &mut Engine,
-    tenant: &str,
-    kind: Kind,
-) -> QueryResult<Vec<(String, u64, String)>> {
+fn newest_of_kind(engine: &mut Engine, tenant: &str, kind: Kind) -> QueryResult<Vec<(String, u64, String)>> {
     let values = [Value::text(scope(kind, tenant)), Value::text(kind.plural())];
     let mut rows: Vec<(String, i64, String)> =
         Statement::<_, (Text, BigInt, Text)>::new(NEWEST_OF_KIND, &values).load(engine)?;

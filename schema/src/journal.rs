@@ -66,11 +66,7 @@ impl Journal {
     }
 
     /// Makes events durable, with their projection, and calls back when they are. Never blocks.
-    pub fn append(
-        &self,
-        append: Append,
-        reply: impl FnOnce(Result<Appended, AppendError>) + Send + 'static,
-    ) {
+    pub fn append(&self, append: Append, reply: impl FnOnce(Result<Appended, AppendError>) + Send + 'static) {
         self.offer(Job::Append(Box::new(append), Answer::new(reply)));
     }
 
@@ -83,11 +79,7 @@ impl Journal {
     }
 
     /// Stores something a task printed, and calls back with its number. Never blocks.
-    pub fn output(
-        &self,
-        chunk: OutputChunk,
-        reply: impl FnOnce(Result<u64, StoreError>) + Send + 'static,
-    ) {
+    pub fn output(&self, chunk: OutputChunk, reply: impl FnOnce(Result<u64, StoreError>) + Send + 'static) {
         self.offer(Job::Output(chunk, Answer::new(reply)));
     }
 

@@ -168,7 +168,8 @@ fn last_sequences(engine: &mut Engine, chunks: &[&OutputChunk]) -> QueryResult<H
             let (clusters, tasks) = keys.into_iter().map(|(c, t)| (Some(c), Some(t))).unzip();
             let values = [Column::Ints(clusters), Column::Ints(tasks)];
             let rows: Vec<(i64, i64, Option<i64>)> =
-                Statement::<_, (BigInt, BigInt, Nullable<BigInt>)>::new(ALL_LAST, &values).load(connection)?;
+                Statement::<_, (BigInt, BigInt, Nullable<BigInt>)>::new(ALL_LAST, &values)
+                    .load(connection)?;
             last.extend(rows.into_iter().map(|(c, t, newest)| ((c, t), newest.unwrap_or_default())));
         }
     }

@@ -57,14 +57,7 @@ const EVENT_COLUMNS: (
     journal::who,
     journal::event_version,
     journal::event,
-) = (
-    journal::sequence,
-    journal::at_ms,
-    journal::actor,
-    journal::who,
-    journal::event_version,
-    journal::event,
-);
+) = (journal::sequence, journal::at_ms, journal::actor, journal::who, journal::event_version, journal::event);
 
 type EventColumns = (i64, i64, String, String, i64, String);
 

@@ -156,8 +156,7 @@ fn delete(engine: &mut Engine, row: &Resource) -> Result<(), StoreError> {
         });
     }
     let of = &row.of;
-    let key =
-        (&of.tenant, of.side.as_str(), &of.plugin, &of.kind, &row.name, row.version.cast_signed());
+    let key = (&of.tenant, of.side.as_str(), &of.plugin, &of.kind, &row.name, row.version.cast_signed());
     diesel::delete(resources::table.find(key)).execute(engine)?;
     Ok(())
 }

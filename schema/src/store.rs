@@ -92,10 +92,7 @@ impl Store {
     ///
     /// # Errors
     /// What `work` says, or that no connection is to be had.
-    pub fn read<T>(
-        &self,
-        work: impl FnOnce(&mut Engine) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+    pub fn read<T>(&self, work: impl FnOnce(&mut Engine) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let mut engine =
             self.0.readers.get().map_err(|fault| StoreError::NoReader { cause: fault.to_string() })?;
         work(&mut engine)

@@ -21,7 +21,8 @@ pub struct Tenant {
     pub document: String,
 }
 
-const INSERT: &str = "INSERT INTO tenants (id, name, document) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING";
+const INSERT: &str =
+    "INSERT INTO tenants (id, name, document) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING";
 const UPDATE: &str = "UPDATE tenants SET document = ? WHERE name = ?";
 
 type Columns = (String, String, String);

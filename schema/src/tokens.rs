@@ -62,8 +62,8 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn token_by_hash(&self, hash: &str) -> Result<Option<Token>, StoreError> {
-        let row: Option<Columns> = self
-            .read(|engine| Ok(tokens::table.filter(tokens::hash.eq(hash)).first(engine).optional()?))?;
+        let row: Option<Columns> =
+            self.read(|engine| Ok(tokens::table.filter(tokens::hash.eq(hash)).first(engine).optional()?))?;
         Ok(row.map(token))
     }
 

@@ -16,10 +16,8 @@ fn project(store: &Store, cluster: u64, projection: Projection) {
 
 fn rows_are_read_as_they_were_written(fresh: &Fresh) {
     let store = fresh.open();
-    let other_job = TaskRow {
-        id: cooperage_domain::id::TaskId { job: job(7, 2), number: 3 },
-        ..task_row(7, 3)
-    };
+    let other_job =
+        TaskRow { id: cooperage_domain::id::TaskId { job: job(7, 2), number: 3 }, ..task_row(7, 3) };
     let first = Projection {
         cluster: Some(cluster_row(7)),
         nodes: vec![node_row(7, 1001), node_row(7, 1000)],

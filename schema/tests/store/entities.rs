@@ -1,7 +1,7 @@
 //! Versions of entities.
 
-use cooperage_domain::entity::{Base, Entity, HardwareType, Kind, Provider};
 use cooperage_domain::entity::ProviderType;
+use cooperage_domain::entity::{Base, Entity, HardwareType, Kind, Provider};
 use cooperage_schema::{Document, Put, StoreError};
 
 use crate::fresh::{Fresh, on_both_engines};
@@ -39,7 +39,9 @@ fn each_put_is_a_version_and_the_newest_is_read(fresh: &Fresh) {
     assert_eq!(store.put_entity("t", provider("b", "two"), 2), Ok(2));
     assert_eq!(store.put_entity("t", provider("b", "two"), 3), Ok(3), "a put is a version, changed or not");
     store.create_entity("t", provider("A", "other"), 1).unwrap();
-    store.create_entity("t", HardwareType { base: provider("b", "").base().clone(), ..Default::default() }, 1).unwrap();
+    store
+        .create_entity("t", HardwareType { base: provider("b", "").base().clone(), ..Default::default() }, 1)
+        .unwrap();
 
     let all: Vec<Provider> = store.entities("t").unwrap();
     assert_eq!(all.iter().map(described).collect::<Vec<_>>(), [(Some(1), "other"), (Some(3), "two")]);

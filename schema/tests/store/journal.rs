@@ -100,9 +100,15 @@ fn a_conflict_in_a_batch_fails_alone(fresh: &Fresh) {
     journal.append_blocking(append(2, 0, &["first"])).unwrap();
     let results = in_one_batch(
         &journal,
-        vec![append(1, 0, &["a"]), append(2, 0, &["wrong"]), append(2, 1, &["right"]), append(3, 7, &["gap"])],
+        vec![
+            append(1, 0, &["a"]),
+            append(2, 0, &["wrong"]),
+            append(2, 1, &["right"]),
+            append(3, 7, &["gap"]),
+        ],
     );
-    let conflict = |cluster, expected, head| AppendError::Conflict { cluster: ClusterId(cluster), expected, head };
+    let conflict =
+        |cluster, expected, head| AppendError::Conflict { cluster: ClusterId(cluster), expected, head };
     assert_eq!(
         results,
         [

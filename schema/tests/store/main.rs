@@ -1,5 +1,7 @@
 //! The store, on both engines: every test runs on SQLite and on a PostgreSQL server started for it.
 
+#![allow(clippy::unwrap_used, reason = "tests may unwrap: a panic is their way to fail")]
+
 mod clusters;
 mod crash;
 mod entities;

@@ -75,7 +75,8 @@ fn a_full_disk_is_said_and_writing_goes_on_once_there_is_room() {
     let fresh = Fresh::sqlite();
     let store = fresh.open();
     // The connection's own limit of pages stands in for the disk's.
-    let pages = |limit: &'static str| move |engine: &mut cooperage_schema::Engine| Ok(engine.batch_execute(limit)?);
+    let pages =
+        |limit: &'static str| move |engine: &mut cooperage_schema::Engine| Ok(engine.batch_execute(limit)?);
     store.write(pages("PRAGMA max_page_count=1")).unwrap();
     let large = "x".repeat(1 << 20);
     let refused = store.journal().append_blocking(append(1, 0, &[&large])).unwrap_err();

@@ -10,13 +10,7 @@ use crate::sample::task;
 on_both_engines![a_cursor_misses_nothing_while_output_is_written, chunks_keep_all_they_had];
 
 fn chunk(number: u32, text: &str) -> OutputChunk {
-    OutputChunk {
-        task: task(1, number),
-        attempt: 1,
-        at_ms: 5,
-        stream: Stream::Stdout,
-        text: text.to_owned(),
-    }
+    OutputChunk { task: task(1, number), attempt: 1, at_ms: 5, stream: Stream::Stdout, text: text.to_owned() }
 }
 
 fn a_cursor_misses_nothing_while_output_is_written(fresh: &Fresh) {

@@ -1,7 +1,7 @@
 //! Tenants, tokens, counters and durations.
 
 use cooperage_schema::{
-    Append, DurationHistory, DurationSample, Projection, StoreError, SUPERADMIN, Tenant, Token,
+    Append, DurationHistory, DurationSample, Projection, SUPERADMIN, StoreError, Tenant, Token,
 };
 
 use crate::fresh::{Fresh, on_both_engines};
