@@ -65,14 +65,13 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
     for event in events {
         match event {
             Event::JobPlanned { .. } => return due(cluster),
-            Event::AttemptStarted { task, .. } => touched.extend([*task]),
             Event::TaskSucceeded { task, .. } => {
                 touched.extend(job.tasks.get(task).into_iter().flat_map(|done| &done.before));
             }
             Event::TaskFailed { task, next: FailedNext::Recreate { delete, .. }, .. } => {
                 touched.extend([*task, *delete]);
             }
-            Event::TaskFailed { task, .. } => touched.extend([*task]),
+            Event::AttemptStarted { task, .. } | Event::TaskFailed { task, .. } => touched.extend([*task]),
             Event::ClusterRequested { .. }
             | Event::LayoutFound { .. }
             | Event::LayoutRefused { .. }

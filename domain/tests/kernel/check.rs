@@ -1,6 +1,6 @@
 //! What must hold of every cluster at every moment.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cooperage_domain::cluster::{Cluster, ClusterStatus, Effect, Job, Task, TaskState, due};
 use cooperage_domain::id::NodeId;
@@ -28,23 +28,32 @@ pub fn check(cluster: &Cluster) {
 /// What is kept up to date event by event is what counting from scratch gives.
 fn bookkeeping_is_right(job: &Job) {
     let done = |number: &u32| job.tasks[number].state == TaskState::Done;
-    let numbers = |of: &dyn Fn(&Task) -> bool| -> BTreeSet<u32> {
-        job.tasks.values().filter(|task| of(task)).map(|task| task.id.number).collect()
-    };
+    let mut before: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    let mut by_node: BTreeMap<&NodeId, BTreeSet<u32>> = BTreeMap::new();
     for (number, task) in &job.tasks {
         assert_eq!(*number, task.id.number);
         let missing = task.after.iter().filter(|before| !done(before)).count();
         assert_eq!(task.waiting_for as usize, missing, "what {number} waits for");
-        let before = numbers(&|other| other.after.contains(number));
-        assert_eq!(task.before, before, "what waits for {number}");
         assert_eq!(task.open_attempt().is_some(), task.state == TaskState::Running);
-        let attempts: Vec<u32> = task.attempts.iter().map(|attempt| attempt.number).collect();
-        assert!(attempts.iter().copied().eq(1..=u32::try_from(attempts.len()).unwrap()), "{attempts:?}");
+        let attempts = task.attempts.iter().map(|attempt| attempt.number);
+        assert!(attempts.eq(1..task.next_attempt()), "attempts of {number}");
+        for awaited in &task.after {
+            before.entry(*awaited).or_default().insert(*number);
+        }
+        by_node.entry(&task.node).or_default().insert(*number);
     }
+    for (number, task) in &job.tasks {
+        assert_eq!(task.before, before.remove(number).unwrap_or_default(), "what waits for {number}");
+    }
+    assert!(job.by_node.iter().eq(by_node.iter().map(|(node, tasks)| (*node, tasks))), "tasks by node");
     let free = |task: &Task| task.after.iter().all(done);
-    assert_eq!(job.ready, numbers(&|task| task.state == TaskState::Waiting && free(task)), "ready");
-    assert_eq!(job.running, numbers(&|task| task.state == TaskState::Running), "running");
-    assert_eq!(job.done as usize, numbers(&|task| task.state == TaskState::Done).len(), "done");
+    assert_eq!(job.ready, numbers(job, |task| task.state == TaskState::Waiting && free(task)), "ready");
+    assert_eq!(job.running, numbers(job, |task| task.state == TaskState::Running), "running");
+    assert_eq!(job.done as usize, numbers(job, |task| task.state == TaskState::Done).len(), "done");
+}
+
+fn numbers(job: &Job, of: impl Fn(&Task) -> bool) -> BTreeSet<u32> {
+    job.tasks.values().filter(|task| of(task)).map(|task| task.id.number).collect()
 }
 
 /// No task was started before everything it waits for was done.

@@ -1,8 +1,8 @@
 //! A cluster under test: it is told things, time passes, and after every command all that must hold is checked.
 
 use cooperage_domain::cluster::{
-    Cluster, ClusterStatus, Command, Effect, Event, Job, JobStatus, Refusal, Task, TaskState, create, decide,
-    due, replay,
+    Cluster, ClusterStatus, Command, Effect, Event, Job, JobStatus, Refusal, Task, create, decide, due,
+    replay,
 };
 use cooperage_domain::task::{TaskName, TaskReport};
 
@@ -137,6 +137,24 @@ impl World {
         }
     }
 
+    /// Runs what is due in rounds, as if there were a worker for each node and every task took a second: all that can
+    /// start starts, then all that runs ends.
+    pub fn run_in_rounds(&mut self, mut code: impl FnMut(&Task) -> i64) {
+        while self.job().ended.is_none() {
+            self.now += 1_000;
+            for effect in due(&self.cluster) {
+                let Effect::Follow { task, attempt, .. } = effect else { continue };
+                let report = report(code(&self.job().tasks[&task]));
+                self.tell(Command::FinishAttempt { task, attempt, report }).unwrap();
+            }
+            for effect in due(&self.cluster) {
+                let Effect::Start { task, .. } = effect else { continue };
+                // Another task of the node was faster, or the pause is not over: there will be another round.
+                let _ = self.tell(Command::StartAttempt { task, worker: "w1".into() });
+            }
+        }
+    }
+
     /// Runs what is due; everything succeeds.
     pub fn run_all(&mut self) {
         self.run_with(|_| 0);
@@ -157,19 +175,10 @@ impl World {
         self.job().message.as_deref().unwrap_or_default()
     }
 
-    /// What was done to a node: action, attempt's end.
+    /// What was done to a node: the action and how it ended.
     pub fn history(&self, node: &str) -> Vec<String> {
         let actions = self.cluster.node_actions(&crate::sketch::node_id(node));
         actions.iter().map(|it| format!("{} {:?}", it.action, it.status).to_lowercase()).collect()
-    }
-
-    /// How many tasks are in a state.
-    pub fn count(&self, state: TaskState) -> usize {
-        self.job().tasks.values().filter(|task| task.state == state).count()
-    }
-
-    pub fn events(&self) -> impl Iterator<Item = &Event> {
-        self.journal.iter().flatten()
     }
 }
 
