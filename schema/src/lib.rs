@@ -1,1 +1,55 @@
-//! Cooperage: schema.
+//! What is stored: one [`Store`] over SQLite or PostgreSQL.
+//!
+//! - [`Journal`]: the append-only record of every cluster, made durable in groups by one writing thread.
+//! - [`Projection`]: the read tables, written in the transaction of the events they show.
+//! - Everything else (entities, tenants, tokens, plugin resources, output of tasks): methods of [`Store`], one file each.
+//!
+//! Events and snapshots are opaque text here: what they mean is the kernel's matter.
+
+mod answer;
+mod append;
+mod append_batch;
+mod batch;
+mod bulk;
+mod cluster_output;
+mod clusters;
+mod counters;
+mod durations;
+mod engine;
+mod entities;
+mod error;
+mod fence;
+mod journal;
+mod migrations;
+mod output;
+mod ownership;
+mod projection;
+mod replay;
+mod resource_status;
+mod resources;
+mod sql;
+mod store;
+mod tables;
+mod tenants;
+mod tokens;
+mod url;
+mod work;
+mod writer;
+
+pub use append::{Append, AppendError, Appended, StoredEvent};
+pub use clusters::ClusterFilter;
+pub use durations::{DurationHistory, DurationSample};
+pub use engine::Engine;
+pub use entities::{Document, Put};
+pub use error::StoreError;
+pub use journal::{Journal, JournalStatistics};
+pub use output::{OutputChunk, StoredOutput, Stream};
+pub use ownership::Owner;
+pub use projection::{ClusterRow, JobRow, NodeRow, Projection, TERMINATED, TaskRow};
+pub use replay::{RecordedEvent, Replay, Snapshot};
+pub use resource_status::ResourceStatus;
+pub use resources::{PluginSide, Resource, ResourcePath};
+pub use store::{Store, StoreOptions};
+pub use tenants::{SUPERADMIN, Tenant};
+pub use tokens::Token;
+pub use url::DatabaseUrl;

@@ -48,16 +48,15 @@ pub struct CreateOrder {
     pub limits: Limits,
 }
 
+/// The nodes of a new cluster by id, or why there is no layout.
+pub type Nodes = Result<BTreeMap<NodeId, NodeProperties>, NoLayout>;
+
 /// The events that bring a cluster into being: with its nodes and plan, or terminated at once with the reason.
 ///
 /// # Errors
 /// When the graph of tasks cannot be planned: services depend on each other in a circle, or one that was placed is not
 /// among the definitions.
-pub fn create(
-    order: CreateOrder,
-    nodes: Result<BTreeMap<NodeId, NodeProperties>, NoLayout>,
-    now: i64,
-) -> Result<Vec<Event>, Refusal> {
+pub fn create(order: CreateOrder, nodes: Nodes, now: i64) -> Result<Vec<Event>, Refusal> {
     let nodes = match nodes {
         Ok(nodes) => nodes,
         Err(reason) => {

@@ -43,7 +43,7 @@ mod view;
 
 pub use apply::{apply, replay};
 pub use command::Command;
-pub use create::{CreateOrder, create};
+pub use create::{CreateOrder, Nodes, create};
 pub use decide::decide;
 pub use due::{Effect, due, due_after};
 pub use event::{EVENT_VERSION, Event, FailedNext, PlannedStep};

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::entity::Service;
+use crate::plan::definition::{defines, definition};
 use crate::plan::error::PlanError;
 use crate::plan::graph::Steps;
 use crate::plan::unit::{Observed, Unit, UnitId, Units, Wanted};
@@ -26,16 +27,11 @@ pub fn converge(units: &Units, services: &BTreeMap<String, Service>) -> Result<S
             continue;
         };
         let machine = machine.filter(|(node, _)| **node == id.node).map(|(_, machine)| machine);
-        let mut needed = of_service(unit, Ground::of(machine));
-        if needed.is_empty() {
-            continue;
+        let service = services.get(name);
+        let needed = of_service(unit, Ground::of(machine), |step| service.is_none_or(|it| defines(it, step)));
+        if !needed.is_empty() {
+            definition(services, name, &id.node)?;
         }
-        let service = services
-            .get(name)
-            .ok_or_else(|| PlanError::UndefinedService { service: name.clone(), node: id.node.clone() })?;
-        needed.retain(|step| {
-            step.service_action().is_some_and(|action| service.provisioner.actions.contains_key(&action))
-        });
         insert(&mut steps, id, needed);
     }
     Ok(steps)
@@ -61,16 +57,15 @@ enum Ground {
 impl Ground {
     fn of(machine: Option<&Unit>) -> Self {
         match machine {
-            None => Self::Firm,
             Some(machine) if machine.wanted == Wanted::Absent => Self::Going,
-            Some(machine)
-                if machine.observed == Observed::Absent || machine.renew.contains(&TaskName::Delete) =>
-            {
-                Self::New
-            }
-            Some(_) => Self::Firm,
+            Some(machine) if is_made_anew(machine) => Self::New,
+            None | Some(_) => Self::Firm,
         }
     }
+}
+
+fn is_made_anew(machine: &Unit) -> bool {
+    machine.observed == Observed::Absent || machine.renew.contains(&TaskName::Delete)
 }
 
 /// The steps of a machine, in order. One that may exist is deleted before it is made again.
@@ -79,37 +74,36 @@ fn of_machine(unit: &Unit) -> Vec<TaskName> {
     let delete = unit.renew.contains(&TaskName::Delete) || (!wanted && unit.observed != Observed::Absent);
     let observed = if delete { Observed::Absent } else { unit.observed };
     let needs = |step, phase| wanted && (observed < phase || unit.renew.contains(&step));
-    let steps = [
+    chosen(&[
         (TaskName::Delete, delete),
         (TaskName::Create, needs(TaskName::Create, Observed::Created)),
         (TaskName::Confirm, needs(TaskName::Confirm, Observed::Confirmed)),
         (TaskName::Bootstrap, needs(TaskName::Bootstrap, Observed::Bootstrapped)),
-    ];
-    chosen(&steps)
+    ])
 }
 
-/// The steps of a service, in order.
-fn of_service(unit: &Unit, ground: Ground) -> Vec<TaskName> {
+/// The steps of a service, in order, of those it `has`.
+fn of_service(unit: &Unit, ground: Ground, has: impl Fn(TaskName) -> bool) -> Vec<TaskName> {
     let observed = match ground {
         Ground::Going => return Vec::new(),
         Ground::New => Observed::Absent,
         Ground::Firm => unit.observed,
     };
     let again = |step| ground == Ground::Firm && unit.renew.contains(&step);
-    let runs = observed == Observed::Started;
     let reaches = |goal, step, phase| unit.wanted >= goal && (observed < phase || again(step));
-    let steps = [
-        (TaskName::Stop, runs && (unit.wanted != Wanted::Running || again(TaskName::Stop))),
+    let wanted = unit.wanted == Wanted::Running;
+    let runs = observed == Observed::Started;
+    let stop = runs && (!wanted || again(TaskName::Stop)) && has(TaskName::Stop);
+    let mut steps = chosen(&[
+        (TaskName::Stop, stop),
         (TaskName::Remove, unit.wanted == Wanted::Absent && observed != Observed::Absent),
         (TaskName::Install, reaches(Wanted::Installed, TaskName::Install, Observed::Installed)),
         (TaskName::Configure, reaches(Wanted::Configured, TaskName::Configure, Observed::Configured)),
         (TaskName::Initialize, reaches(Wanted::Stopped, TaskName::Initialize, Observed::Initialized)),
-        (
-            TaskName::Start,
-            unit.wanted == Wanted::Running && (!runs || again(TaskName::Stop) || again(TaskName::Start)),
-        ),
-    ];
-    chosen(&steps)
+        (TaskName::Start, wanted && (!runs || stop || again(TaskName::Start))),
+    ]);
+    steps.retain(|&step| has(step));
+    steps
 }
 
 fn chosen(steps: &[(TaskName, bool)]) -> Vec<TaskName> {

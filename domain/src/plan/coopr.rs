@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::entity::Service;
 use crate::id::NodeId;
 use crate::plan::action::ClusterAction;
+use crate::plan::definition::{defines, definition};
 use crate::plan::error::PlanError;
 use crate::plan::graph::{self, AwaitUnplanned, Graph, PlanInput, PlanNode, Steps};
 use crate::plan::needs::{Needs, Phase, Towards};
@@ -55,9 +56,8 @@ pub fn steps(
         for name in node.services.intersection(&planned) {
             steps.insert(UnitId::machine(node.id.clone()), of_machine.clone());
             if !of_service.is_empty() {
-                let actions = &defined(services, name, &node.id)?.provisioner.actions;
-                let has = |step: &TaskName| step.service_action().is_some_and(|it| actions.contains_key(&it));
-                let own = of_service.iter().copied().filter(has).collect();
+                let service = definition(services, name, &node.id)?;
+                let own = of_service.iter().copied().filter(|&step| defines(service, step)).collect();
                 steps.insert(UnitId::service(node.id.clone(), name), own);
             }
         }
@@ -91,7 +91,7 @@ pub fn planned_services(
         _ => return Ok(named.clone()),
     };
     let definitions: Vec<&Service> =
-        carried.into_iter().map(|(name, node)| defined(services, name, node)).collect::<Result<_, _>>()?;
+        carried.into_iter().map(|(name, node)| definition(services, name, node)).collect::<Result<_, _>>()?;
     let needs = Needs::new(Phase::Runtime, definitions);
     Ok(needs.closure(named, towards).into_iter().map(str::to_owned).collect())
 }
@@ -100,14 +100,4 @@ fn check_nodes(scope: &Scope, nodes: &[PlanNode]) -> Result<(), PlanError> {
     let known: BTreeSet<&NodeId> = nodes.iter().map(|node| &node.id).collect();
     let unknown = scope.nodes.iter().flatten().find(|node| !known.contains(node));
     unknown.map_or(Ok(()), |node| Err(PlanError::UnknownNode { node: node.clone() }))
-}
-
-fn defined<'s>(
-    services: &'s BTreeMap<String, Service>,
-    name: &str,
-    node: &NodeId,
-) -> Result<&'s Service, PlanError> {
-    services
-        .get(name)
-        .ok_or_else(|| PlanError::UndefinedService { service: name.to_owned(), node: node.clone() })
 }

@@ -8,6 +8,7 @@
 pub mod action;
 pub mod converge;
 pub mod coopr;
+mod definition;
 pub mod error;
 pub mod graph;
 pub mod needs;

@@ -15,11 +15,11 @@ use crate::plan::graph::{Graph, PlannedTask};
 /// node1
 ///   1  CREATE
 ///   2  CONFIRM    after 1
-///   3  START web  after 2, 5
+///   5  START web  after 2, 4
 ///
 /// node2
-///   4  CREATE
-///   5  START db   after 4
+///   3  CREATE
+///   4  START db   after 3
 /// ```
 pub fn render(graph: &Graph, label: impl Fn(&NodeId) -> String) -> String {
     if graph.is_empty() {

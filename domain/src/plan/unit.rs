@@ -107,11 +107,19 @@ impl Unit {
         Self { wanted, observed: Observed::Absent, renew: BTreeSet::new() }
     }
 
-    /// The same unit after `task` succeeded on it.
+    /// The same unit after `task` succeeded on it. What was done is not to be done again; a service that was just started
+    /// need not be stopped for a restart either, and of one that is gone nothing is left to be done again.
     #[must_use]
     pub fn after(mut self, task: TaskName) -> Self {
         self.observed = self.observed.after(task);
         self.renew.remove(&task);
+        match task {
+            TaskName::Start => {
+                self.renew.remove(&TaskName::Stop);
+            }
+            TaskName::Remove | TaskName::Delete => self.renew.clear(),
+            _ => {}
+        }
         self
     }
 }
@@ -135,15 +143,15 @@ impl Observed {
     }
 }
 
-/// Notes in `units` that `task` succeeded on `id`. A machine that was deleted takes its services with it: they are
-/// absent, and nothing of theirs is left to be done again.
+/// Notes in `units` that `task` succeeded on `id`. A machine that was deleted takes its services with it, and one that was
+/// created carries none: they are absent, and nothing of theirs is left to be done again.
 ///
 /// A unit that is not among them is ignored.
 pub fn record(units: &mut Units, id: &UnitId, task: TaskName) {
     if let Some(unit) = units.get_mut(id) {
         *unit = unit.clone().after(task);
     }
-    if task != TaskName::Delete {
+    if !matches!(task, TaskName::Create | TaskName::Delete) {
         return;
     }
     for (_, service) in units.range_mut(id.clone()..).take_while(|(other, _)| other.node == id.node).skip(1) {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::entity::Service;
 use crate::id::NodeId;
+use crate::plan::definition::{defines, definition};
 use crate::plan::error::PlanError;
 use crate::plan::graph::Graph;
 use crate::plan::needs::{Needs, Phase};
@@ -93,7 +94,7 @@ fn check_steps(input: &PlanInput) -> Result<(), PlanError> {
             Some(name) if !node.services.contains(name) => {
                 return Err(PlanError::NotOnNode { unit: unit.clone() });
             }
-            Some(name) => Some(definition(input, name, &unit.node)?),
+            Some(name) => Some(definition(input.services, name, &unit.node)?),
         };
         let mut seen = HashSet::new();
         for &step in steps {
@@ -105,23 +106,15 @@ fn check_steps(input: &PlanInput) -> Result<(), PlanError> {
     Ok(())
 }
 
+/// What is wrong with a step of `service`, or of a machine; continues the sentence "step STEP ...".
 fn fault_of(step: TaskName, service: Option<&Service>, first: bool) -> Option<&'static str> {
-    match (service, step.service_action()) {
+    match service {
         _ if !first => Some("is asked for twice"),
-        (None, Some(_)) => Some("is a step of services, not of machines"),
-        (Some(_), None) => Some("is a step of machines, not of services"),
-        (Some(service), Some(action)) if !service.provisioner.actions.contains_key(&action) => {
-            Some("is not defined by the service")
-        }
-        _ => None,
+        None if !step.is_machine_task() => Some("is a step of services, not of machines"),
+        Some(_) if step.is_machine_task() => Some("is a step of machines, not of services"),
+        Some(service) if !defines(service, step) => Some("is not defined by the service"),
+        None | Some(_) => None,
     }
-}
-
-fn definition<'a>(input: &PlanInput<'a>, name: &str, node: &NodeId) -> Result<&'a Service, PlanError> {
-    input
-        .services
-        .get(name)
-        .ok_or_else(|| PlanError::UndefinedService { service: name.to_owned(), node: node.clone() })
 }
 
 /// Puts the tasks of each unit in a row, services behind their machine and a final DELETE behind the services.
@@ -138,9 +131,9 @@ fn chain(tasks: &[(UnitId, TaskName)], after: &mut [Vec<usize>]) {
             let last = tasks.get(index + 1).is_none_or(|(next, _)| next != unit);
             after[index].extend(ready);
             if last && *step == TaskName::Delete {
-                delete = Some(index)
+                delete = Some(index);
             } else {
-                ready = Some(index)
+                ready = Some(index);
             }
             continue;
         }
@@ -172,7 +165,7 @@ impl<'a> Needed<'a> {
         for node in input.nodes {
             for name in &node.services {
                 if !carried.contains_key(name) {
-                    carried.insert(name, definition(input, name, &node.id)?);
+                    carried.insert(name, definition(input.services, name, &node.id)?);
                 }
             }
         }
@@ -187,21 +180,15 @@ impl<'a> Needed<'a> {
     /// Adds the START and STOP tasks that planned tasks wait for, on units that have no steps.
     fn issue_unplanned(&self, input: &PlanInput, steps: &mut Steps) {
         let mut issued: BTreeMap<UnitId, BTreeSet<TaskName>> = BTreeMap::new();
-        for (service, step) in planned(input.steps.iter().flat_map(|(u, s)| s.iter().map(move |&s| (u, s)))) {
-            for rule in Rule::of_step(step).filter(|rule| rule.awaits != TaskName::Install) {
-                let defines = |name: &str| {
-                    let action = rule.awaits.service_action();
-                    let service = input.services.get(name);
-                    service
-                        .zip(action)
-                        .is_some_and(|(it, action)| it.provisioner.actions.contains_key(&action))
-                };
-                for awaited in self.awaited(rule, service, defines) {
+        let tasks = input.steps.iter().flat_map(|(unit, steps)| steps.iter().map(move |&step| (unit, step)));
+        for (service, step) in planned(tasks) {
+            for rule in Rule::of_step(step).filter(|rule| is_issued(rule.awaits)) {
+                let has = |name: &str| input.services.get(name).is_some_and(|it| defines(it, rule.awaits));
+                for awaited in self.awaited(rule, service, has) {
                     let carrying = input.nodes.iter().filter(|node| node.services.contains(awaited));
-                    for unit in carrying.map(|node| UnitId::service(node.id.clone(), awaited)) {
-                        if input.steps.get(&unit).is_none_or(Vec::is_empty) {
-                            issued.entry(unit).or_default().insert(rule.awaits);
-                        }
+                    let units = carrying.map(|node| UnitId::service(node.id.clone(), awaited));
+                    for unit in units.filter(|unit| input.steps.get(unit).is_none_or(Vec::is_empty)) {
+                        issued.entry(unit).or_default().insert(rule.awaits);
                     }
                 }
             }
@@ -250,12 +237,18 @@ impl<'a> Needed<'a> {
     }
 }
 
+/// Only whether a service runs is made sure of once more, not what is on its node.
+fn is_issued(awaited: TaskName) -> bool {
+    matches!(awaited, TaskName::Start | TaskName::Stop)
+}
+
 /// Which steps occur of which services.
 fn planned<'t>(tasks: impl Iterator<Item = (&'t UnitId, TaskName)>) -> BTreeSet<(&'t str, TaskName)> {
     tasks.filter_map(|(unit, step)| Some((unit.service.as_deref()?, step))).collect()
 }
 
-/// Whether an earlier step of the same unit waits for the same tasks as the rule for this one.
+/// Whether an earlier step of the same unit waits for the same tasks as the rule for this one. Such edges would follow
+/// from others; where every node carries both services they are many, so they are not made at all.
 fn waits_already(tasks: &[(UnitId, TaskName)], waiting: usize, rule: &Rule) -> bool {
     let unit = &tasks[waiting].0;
     let earlier = tasks[..waiting].iter().rev().take_while(|(other, _)| other == unit);

@@ -1,0 +1,40 @@
+//! SSH to machines.
+//!
+//! - [`Target`] says where to log in; its host key is pinned, and [`scan`] learns it once.
+//! - [`Transport`] and [`Connection`] are what every back end ([`Backend`]) offers: run, upload, download.
+//! - [`SshPool`] keeps connections open and lends them.
+//! - [`execute`] runs a task on a machine so that a crash on either side neither loses nor repeats it.
+
+mod backend;
+mod capture;
+mod dial;
+mod error;
+mod exit_status;
+mod host_key;
+mod marker;
+mod pool;
+mod quote;
+#[cfg(feature = "wezterm")]
+mod relay;
+mod remote_run;
+mod russh_backend;
+mod shell;
+mod target;
+mod transport;
+#[cfg(feature = "wezterm")]
+mod wezterm_backend;
+mod wire;
+
+pub use backend::{Backend, transport};
+pub use capture::{Captured, LINE_LIMIT, Lines, TAIL_LIMIT, Tail};
+pub use error::SshError;
+pub use exit_status::ExitStatus;
+pub use host_key::{HostKey, scan};
+pub use pool::{Lease, PoolLimits, SshPool};
+pub use quote::quoted;
+pub use remote_run::{Execution, Finished, RUNS_KEPT, RUNS_ROOT, RunFile, execute};
+pub use russh_backend::RusshTransport;
+pub use target::{DEFAULT_PORT, Target};
+pub use transport::{Connection, Sink, Transport};
+#[cfg(feature = "wezterm")]
+pub use wezterm_backend::WeztermTransport;

@@ -1,0 +1,22 @@
+# What is known of an execution, in its directory $root/$key:
+#   prepared   its files are complete; names the boot of the machine in which they were written
+#   out, err   what it has printed so far
+#   started    the process that runs it: number, start time, boot of the machine
+#   cancelled  nobody wants it any more
+#   rc         its exit status: it has ended
+umask 077
+read -r this_boot </proc/sys/kernel/random/boot_id
+
+# Answers the client, behind a marker it knows, and ends.
+answer() {
+  printf '\036%s %s\n' "$nonce" "$*"
+  exit 0
+}
+
+# Whether the process named in `started`, now also in $pid, still lives. A number alone would not do: numbers come again.
+running() {
+  read -r pid since boot <started && [ "$boot" = "$this_boot" ] || return 1
+  { read -r line <"/proc/$pid/stat"; } 2>/dev/null || return 1
+  set -- ${line##*) }
+  [ "${20}" = "$since" ] && [ "$1" != Z ]
+}

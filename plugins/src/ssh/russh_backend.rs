@@ -1,0 +1,171 @@
+//! Connections by the pure Rust library `russh`.
+
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use russh::client::{self, Handle};
+use russh::keys::{Algorithm, PrivateKeyWithHashAlg, PublicKeyOrCertificate, load_secret_key};
+use russh::{ChannelMsg, ChannelReadHalf, Disconnect, Preferred, compression};
+
+use super::dial::dial;
+use super::error::SshError;
+use super::host_key::HostKey;
+use super::shell::ShellConnection;
+use super::target::Target;
+use super::transport::{Connection, Transport};
+use super::wire::{Channel, ChannelOutput, Wire};
+use crate::output::Stream;
+
+/// Silence after which the SSH server is asked whether it is still there.
+const KEEPALIVE_EVERY: Duration = Duration::from_secs(15);
+/// A server that leaves so many questions unanswered is given up.
+const KEEPALIVE_MISSED: usize = 2;
+/// Number of the one kind of extended data there is: standard error.
+const EXTENDED_STDERR: u32 = 1;
+
+/// Makes connections with `russh`: no thread and no socket but the connection's own.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RusshTransport;
+
+#[async_trait]
+impl Transport for RusshTransport {
+    async fn connect(&self, target: &Target, limit: Duration) -> Result<Box<dyn Connection>, SshError> {
+        let work = async {
+            let wire = log_in(target).await?;
+            let connection = ShellConnection::open(Box::new(wire), target.address()).await?;
+            Ok::<Box<dyn Connection>, SshError>(Box::new(connection))
+        };
+        let late = |_| SshError::TimedOut { address: target.address(), what: "connecting".into(), limit };
+        tokio::time::timeout(limit, work).await.map_err(late)?
+    }
+}
+
+/// What is offered and asked of every server: only the kind of host key that is pinned, and no compression.
+pub(super) fn client_config() -> Arc<client::Config> {
+    Arc::new(client::Config {
+        keepalive_interval: Some(KEEPALIVE_EVERY),
+        keepalive_max: KEEPALIVE_MISSED,
+        preferred: Preferred {
+            key: Cow::Borrowed(&[Algorithm::Ed25519]),
+            compression: Cow::Borrowed(&[compression::NONE]),
+            ..Preferred::DEFAULT
+        },
+        ..client::Config::default()
+    })
+}
+
+/// Connects, checks the host key and authenticates.
+async fn log_in(target: &Target) -> Result<RusshWire, SshError> {
+    let address = target.address();
+    let unusable = |error: russh::keys::Error| SshError::IdentityFile {
+        path: target.identity_file.clone(),
+        reason: error.to_string(),
+    };
+    let identity = Arc::new(load_secret_key(&target.identity_file, None).map_err(unusable)?);
+    let stream = dial(&target.host, target.port).await?;
+    let found = Arc::default();
+    let guard = Guard { expected: target.host_key.clone(), found: Arc::clone(&found) };
+    let mut handle = match client::connect_stream(client_config(), stream, guard).await {
+        Ok(handle) => handle,
+        Err(error) => {
+            let found = found.lock().unwrap_or_else(PoisonError::into_inner).take();
+            return Err(handshake_fault(target, found, &error));
+        }
+    };
+    let failed =
+        |error: russh::Error| SshError::Handshake { address: address.clone(), reason: error.to_string() };
+    let hash = if matches!(identity.algorithm(), Algorithm::Rsa { .. }) {
+        handle.best_supported_rsa_hash().await.map_err(failed)?.flatten()
+    } else {
+        None
+    };
+    let key = PrivateKeyWithHashAlg::new(identity, hash);
+    let answer = handle.authenticate_publickey(&target.user, key).await.map_err(failed)?;
+    if !answer.success() {
+        return Err(SshError::AuthenticationRefused {
+            address,
+            user: target.user.clone(),
+            identity: target.identity_file.clone(),
+        });
+    }
+    Ok(RusshWire { handle, address })
+}
+
+/// Why the handshake failed, given the key the server showed, if it got so far.
+fn handshake_fault(target: &Target, found: Option<HostKey>, error: &russh::Error) -> SshError {
+    let address = target.address();
+    match (found, error) {
+        (Some(found), _) if found != target.host_key => SshError::HostKeyChanged {
+            address,
+            expected: target.host_key.fingerprint(),
+            found: found.fingerprint(),
+        },
+        (_, russh::Error::NoCommonAlgo { kind: russh::AlgorithmKind::Key, theirs, .. }) => {
+            SshError::HostKeyUnknown { address, reason: format!("it offers only {}", theirs.join(", ")) }
+        }
+        _ => SshError::Handshake { address, reason: error.to_string() },
+    }
+}
+
+/// Lets only the pinned key pass, and notes what was shown.
+struct Guard {
+    expected: HostKey,
+    found: Arc<Mutex<Option<HostKey>>>,
+}
+
+impl client::Handler for Guard {
+    type Error = russh::Error;
+
+    async fn check_server_key(&mut self, offer: &PublicKeyOrCertificate) -> Result<bool, russh::Error> {
+        let found = HostKey::from_offer(offer);
+        let known = found.as_ref() == Some(&self.expected);
+        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = found;
+        Ok(known)
+    }
+}
+
+/// An authenticated connection.
+struct RusshWire {
+    handle: Handle<Guard>,
+    address: String,
+}
+
+#[async_trait]
+impl Wire for RusshWire {
+    async fn exec(&self, command: &str) -> Result<Channel, SshError> {
+        let lost = |error: russh::Error| SshError::lost(&self.address, error);
+        let (output, input) = self.handle.channel_open_session().await.map_err(lost)?.split();
+        input.exec(false, command).await.map_err(lost)?;
+        Ok(Channel { input: Box::new(input.make_writer()), output: Box::new(RusshOutput(output)) })
+    }
+
+    fn is_alive(&self) -> bool {
+        !self.handle.is_closed()
+    }
+
+    async fn close(&self) {
+        // It fails only when the connection is already gone.
+        let _ = self.handle.disconnect(Disconnect::ByApplication, "", "").await;
+    }
+}
+
+/// Reads a channel's messages.
+struct RusshOutput(ChannelReadHalf);
+
+#[async_trait]
+impl ChannelOutput for RusshOutput {
+    async fn next(&mut self) -> Option<(Stream, Vec<u8>)> {
+        loop {
+            match self.0.wait().await? {
+                ChannelMsg::Data { data } => return Some((Stream::Stdout, data.to_vec())),
+                ChannelMsg::ExtendedData { data, ext: EXTENDED_STDERR } => {
+                    return Some((Stream::Stderr, data.to_vec()));
+                }
+                ChannelMsg::Close => return None,
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Everything that shares one transaction.
+
+use crate::answer::Answer;
+use crate::append::{Append, AppendError, Appended};
+use crate::engine::Engine;
+use crate::error::StoreError;
+use crate::output::OutputChunk;
+use crate::work::Work;
+use crate::{append_batch, output};
+
+/// One thing to be made durable.
+pub(crate) enum Job {
+    /// Events of a cluster.
+    Append(Box<Append>, Answer<Appended, AppendError>),
+    /// Something a task printed.
+    Output(OutputChunk, Answer<u64, StoreError>),
+    /// Anything else.
+    Work(Box<dyn Work>),
+}
+
+impl Job {
+    /// Tells whoever wants it that nothing of it is stored.
+    pub(crate) fn refuse(self, fault: &StoreError) {
+        match self {
+            Self::Append(_, answer) => answer.give(Err(fault.clone().into())),
+            Self::Output(_, answer) => answer.give(Err(fault.clone())),
+            Self::Work(work) => work.finish(Err(fault.clone())),
+        }
+    }
+
+    /// About how much text it brings, in bytes.
+    fn size(&self) -> usize {
+        match self {
+            Self::Append(append, _) => {
+                let events: usize = append.events.iter().map(|event| event.json.len()).sum();
+                events + append.snapshot.as_ref().map_or(0, String::len)
+            }
+            Self::Output(chunk, _) => chunk.text.len(),
+            Self::Work(_) => 0,
+        }
+    }
+}
+
+/// Jobs of one transaction, by sort. Nothing in it is acknowledged yet, so nobody can rely on an order between its jobs but
+/// that of the appends among themselves, of the chunks, and of the other work.
+#[derive(Default)]
+pub(crate) struct Batch {
+    appends: Vec<(Box<Append>, Answer<Appended, AppendError>)>,
+    outputs: Vec<(OutputChunk, Answer<u64, StoreError>)>,
+    work: Vec<Box<dyn Work>>,
+    size: usize,
+}
+
+/// What came of each job, if the commit goes through.
+pub(crate) struct Outcomes {
+    appends: append_batch::Results,
+    outputs: output::Results,
+    work: Vec<Result<(), StoreError>>,
+}
+
+impl Batch {
+    pub(crate) fn add(&mut self, job: Job) {
+        self.size += job.size();
+        match job {
+            Job::Append(append, answer) => self.appends.push((append, answer)),
+            Job::Output(chunk, answer) => self.outputs.push((chunk, answer)),
+            Job::Work(work) => self.work.push(work),
+        }
+    }
+
+    /// How many jobs it has.
+    pub(crate) fn len(&self) -> usize {
+        self.appends.len() + self.outputs.len() + self.work.len()
+    }
+
+    /// About how much text it carries, in bytes.
+    pub(crate) const fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Writes everything in the transaction that was begun on `engine`, and commits it.
+    ///
+    /// # Errors
+    /// When nothing of it could be stored.
+    pub(crate) fn store(&mut self, engine: &mut Engine, server: &str) -> Result<Outcomes, StoreError> {
+        let outcomes = self.run(engine, server)?;
+        engine.commit()?;
+        Ok(outcomes)
+    }
+
+    fn run(&mut self, engine: &mut Engine, server: &str) -> Result<Outcomes, StoreError> {
+        let appends: Vec<&Append> = self.appends.iter().map(|(append, _)| &**append).collect();
+        let appends = append_batch::append_all(engine, server, &appends)?;
+        let chunks: Vec<&OutputChunk> = self.outputs.iter().map(|(chunk, _)| chunk).collect();
+        let outputs = output::store_all(engine, &chunks)?;
+        let mut work = Vec::with_capacity(self.work.len());
+        for one in &mut self.work {
+            let outcome = one.run(engine);
+            if let Err(fault) = &outcome
+                && fault.spoils_transaction()
+            {
+                return Err(fault.clone());
+            }
+            work.push(outcome);
+        }
+        Ok(Outcomes { appends, outputs, work })
+    }
+
+    /// Tells each what came of it; only right after the commit.
+    pub(crate) fn answer(self, outcomes: Outcomes) {
+        for ((_, answer), outcome) in self.appends.into_iter().zip(outcomes.appends) {
+            answer.give(outcome);
+        }
+        for ((_, answer), outcome) in self.outputs.into_iter().zip(outcomes.outputs) {
+            answer.give(outcome);
+        }
+        for (work, outcome) in self.work.into_iter().zip(outcomes.work) {
+            work.finish(outcome);
+        }
+    }
+
+    /// Tells everybody that nothing is stored. A fault that ended the whole transaction is nobody's in particular, so
+    /// everybody may try again.
+    pub(crate) fn refuse(self, fault: StoreError) {
+        let fault = match fault.is_retryable() {
+            true => fault,
+            false => StoreError::ConnectionLost { cause: fault.to_string() },
+        };
+        for (_, answer) in self.appends {
+            answer.give(Err(fault.clone().into()));
+        }
+        for (_, answer) in self.outputs {
+            answer.give(Err(fault.clone()));
+        }
+        for work in self.work {
+            work.finish(Err(fault.clone()));
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The store: one connection that writes, some that read.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use diesel::r2d2::Pool;
+
+use crate::engine::{Engine, Readers, Role};
+use crate::error::StoreError;
+use crate::journal::{Counts, Journal};
+use crate::migrations::migrate;
+use crate::url::DatabaseUrl;
+use crate::writer::Writer;
+
+/// How the store is opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreOptions {
+    /// Most connections that read at the same time.
+    pub readers: u32,
+    /// How long a read waits for one of them to become free.
+    pub reader_timeout: Duration,
+    /// Name of this server among those that share the database; clusters are owned under it.
+    pub server: String,
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self { readers: 4, reader_timeout: Duration::from_secs(10), server: "local".to_owned() }
+    }
+}
+
+/// Everything that is stored. Cheap to clone. Its calls block: actors make them from threads that may.
+#[derive(Clone)]
+pub struct Store(Arc<Inner>);
+
+struct Inner {
+    journal: Journal,
+    readers: Pool<Readers>,
+    server: String,
+    writer: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Store {
+    /// Opens the database, brings it up to date, and starts the thread that writes.
+    ///
+    /// # Errors
+    /// When it cannot be reached, is held by another process, or was made by a newer release.
+    pub fn open(url: &DatabaseUrl, options: StoreOptions) -> Result<Self, StoreError> {
+        let mut engine = Engine::open(url, Role::Writer)?;
+        migrate(&mut engine)?;
+        let readers = Pool::builder()
+            .max_size(options.readers.max(1))
+            .min_idle(Some(1))
+            .connection_timeout(options.reader_timeout)
+            .build(Readers { url: url.clone() })
+            .map_err(|fault| StoreError::NoReader { cause: fault.to_string() })?;
+        let counts = Arc::new(Counts::default());
+        let (journal, queue) = Journal::new(Arc::clone(&counts));
+        let writer = Writer::new(url.clone(), options.server.clone(), engine, counts);
+        let thread = thread::Builder::new()
+            .name("journal".to_owned())
+            .spawn(move || writer.run(&queue))
+            .map_err(|fault| StoreError::Unreachable { url: url.to_string(), cause: fault.to_string() })?;
+        let writer = Mutex::new(Some(thread));
+        Ok(Self(Arc::new(Inner { journal, readers, server: options.server, writer })))
+    }
+
+    /// The handle through which actors write.
+    #[must_use]
+    pub fn journal(&self) -> Journal {
+        self.0.journal.clone()
+    }
+
+    /// Name of this server among those that share the database.
+    #[must_use]
+    pub fn server(&self) -> &str {
+        &self.0.server
+    }
+
+    /// Makes everything durable that was given to the writer, and ends it. Later writes get [`StoreError::Closed`]; reads go on.
+    pub fn close(&self) {
+        self.0.journal.close();
+        let thread = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // The writer catches the panics of what it runs; if it died of another, its callers were told.
+            let _ = thread.join();
+        }
+    }
+
+    /// Reads with one of the reading connections.
+    ///
+    /// # Errors
+    /// What `work` says, or that no connection is to be had.
+    pub fn read<T>(&self, work: impl FnOnce(&mut Engine) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let mut engine =
+            self.0.readers.get().map_err(|fault| StoreError::NoReader { cause: fault.to_string() })?;
+        work(&mut engine)
+    }
+
+    /// Writes with the writing connection, and waits until it is durable; see [`Journal::write`].
+    ///
+    /// # Errors
+    /// What `work` says, or that it could not be made durable.
+    pub fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Engine) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.0.journal.write_blocking(work)
+    }
+}

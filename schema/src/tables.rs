@@ -1,0 +1,166 @@
+//! The tables as diesel knows them; `migrations/` says what each is for.
+
+diesel::table! {
+    entities (tenant, kind, name, version) {
+        tenant -> Text,
+        kind -> Text,
+        name -> Text,
+        version -> BigInt,
+        document -> Text,
+        created_ms -> BigInt,
+    }
+}
+
+diesel::table! {
+    tenants (id) {
+        id -> Text,
+        name -> Text,
+        document -> Text,
+    }
+}
+
+diesel::table! {
+    journal (cluster, sequence) {
+        cluster -> BigInt,
+        sequence -> BigInt,
+        at_ms -> BigInt,
+        actor -> Text,
+        who -> Text,
+        event_version -> BigInt,
+        event -> Text,
+    }
+}
+
+diesel::table! {
+    snapshots (cluster, sequence) {
+        cluster -> BigInt,
+        sequence -> BigInt,
+        state -> Text,
+    }
+}
+
+diesel::table! {
+    ownership (cluster) {
+        cluster -> BigInt,
+        server -> Text,
+        epoch -> BigInt,
+    }
+}
+
+diesel::table! {
+    servers (name) {
+        name -> Text,
+        seen_ms -> BigInt,
+    }
+}
+
+diesel::table! {
+    clusters (id) {
+        id -> BigInt,
+        tenant -> Text,
+        owner -> Text,
+        name -> Text,
+        status -> Text,
+        template -> Text,
+        provider -> Text,
+        created_ms -> BigInt,
+        expires_ms -> BigInt,
+        nodes -> BigInt,
+        latest_job -> Nullable<BigInt>,
+        steps_total -> BigInt,
+        steps_done -> BigInt,
+        message -> Nullable<Text>,
+        summary -> Text,
+    }
+}
+
+diesel::table! {
+    nodes (id) {
+        id -> Text,
+        cluster -> BigInt,
+        tenant -> Text,
+        number -> BigInt,
+        hostname -> Nullable<Text>,
+        status -> Text,
+        document -> Text,
+    }
+}
+
+diesel::table! {
+    jobs (cluster, number) {
+        cluster -> BigInt,
+        number -> BigInt,
+        action -> Text,
+        status -> Text,
+        started_ms -> Nullable<BigInt>,
+        ended_ms -> Nullable<BigInt>,
+        message -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    tasks (cluster, number) {
+        cluster -> BigInt,
+        number -> BigInt,
+        job -> BigInt,
+        node -> Text,
+        service -> Text,
+        name -> Text,
+        status -> Text,
+        attempts -> BigInt,
+        started_ms -> Nullable<BigInt>,
+        ended_ms -> Nullable<BigInt>,
+        code -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    task_durations (key) {
+        key -> Text,
+        n -> BigInt,
+        mean_ms -> Double,
+        m2 -> Double,
+    }
+}
+
+diesel::table! {
+    task_output (cluster, task, sequence) {
+        cluster -> BigInt,
+        task -> BigInt,
+        sequence -> BigInt,
+        job -> BigInt,
+        attempt -> BigInt,
+        at_ms -> BigInt,
+        stream -> Text,
+        text -> Text,
+    }
+}
+
+diesel::table! {
+    tokens (id) {
+        id -> Text,
+        hash -> Text,
+        tenant -> Text,
+        username -> Text,
+        role -> Text,
+        created_ms -> BigInt,
+        expires_ms -> Nullable<BigInt>,
+        revoked_ms -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    resources (tenant, side, plugin, kind, name, version) {
+        tenant -> Text,
+        side -> Text,
+        plugin -> Text,
+        kind -> Text,
+        name -> Text,
+        version -> BigInt,
+        status -> Text,
+        sha256 -> Text,
+        size -> BigInt,
+    }
+}
+
+diesel::allow_tables_to_appear_in_same_query!(clusters, ownership, servers);
