@@ -8,7 +8,7 @@ use crate::sketch::{Sketch, node_id};
 use crate::world::{MORNING, World};
 
 /// A cluster of two nodes whose configuration and action speak of what they are.
-fn world(config: Value, args: &str) -> World {
+fn world(config: &Value, args: &str) -> World {
     let mut sketch = Sketch::alike("start", 2);
     let service = sketch.services.get_mut("web").unwrap();
     for action in service.provisioner.actions.values_mut() {
@@ -25,7 +25,7 @@ fn given(world: &World, label: &str) -> Result<TaskOrder, OrderError> {
 
 #[test]
 fn machine_tasks_see_the_configuration_as_it_was_written() {
-    let world = world(json!({"me": "%host.self%", "wrong": "%no.such%"}), "");
+    let world = world(&json!({"me": "%host.self%", "wrong": "%no.such%"}), "");
     let order = given(&world, "n1:CREATE").unwrap();
     assert_eq!(Value::from(order.config.cluster), json!({"me": "%host.self%", "wrong": "%no.such%"}));
     assert_eq!(order.config.service, None);
@@ -39,7 +39,7 @@ fn machine_tasks_see_the_configuration_as_it_was_written() {
 
 #[test]
 fn service_tasks_see_it_from_their_node() {
-    let world = world(json!({"me": "%host.self%", "all": ["%host.service.web%"], "n": 7}), "on %host.self%");
+    let world = world(&json!({"me": "%host.self%", "all": ["%host.service.web%"], "n": 7}), "on %host.self%");
     for (label, me) in [("n1:START:web", "n1.local"), ("n2:START:web", "n2.local")] {
         let config = given(&world, label).unwrap().config;
         assert_eq!(
@@ -56,7 +56,7 @@ fn service_tasks_see_it_from_their_node() {
 
 #[test]
 fn fields_may_hold_percent_signs() {
-    let world = world(json!({}), "date +%H%M");
+    let world = world(&json!({}), "date +%H%M");
     assert_eq!(
         given(&world, "n1:START:web").unwrap().config.service.unwrap().action.fields["args"],
         "date +%H%M"
@@ -66,7 +66,7 @@ fn fields_may_hold_percent_signs() {
 #[test]
 fn what_cannot_be_expanded_yet_is_named() {
     for (config, args) in [(json!({"ip": "%ip.self%"}), ""), (json!({}), "%ip.self%")] {
-        let fault = given(&world(config, args), "n1:START:web").unwrap_err();
+        let fault = given(&world(&config, args), "n1:START:web").unwrap_err();
         assert!(matches!(fault, OrderError::Macro(_)), "{fault}");
         assert!(fault.to_string().contains("ip.self"), "{fault}");
     }
@@ -74,13 +74,13 @@ fn what_cannot_be_expanded_yet_is_named() {
 
 #[test]
 fn tasks_that_are_not_there_are_named() {
-    let world = world(json!({}), "");
+    let world = world(&json!({}), "");
     assert_eq!(order(&world.cluster, 99, 1).unwrap_err(), OrderError::UnknownTask(99));
 }
 
 #[test]
 fn results_lie_flat_beside_the_rest_and_hide_nothing() {
-    let mut world = world(json!({}), "");
+    let mut world = world(&json!({}), "");
     let (task, attempt) = world.start("n1:CREATE");
     let result =
         json!({"providerid": "i-7", "ssh-auth": {"user": "root"}, "hostname": "evil", "provider": "evil"});
@@ -99,7 +99,7 @@ fn results_lie_flat_beside_the_rest_and_hide_nothing() {
 
 #[test]
 fn no_name_of_an_order_can_be_hidden_by_a_result() {
-    let mut world = world(json!({}), "");
+    let mut world = world(&json!({}), "");
     let order = given(&world, "n1:START:web").unwrap();
     let names = serde_json::to_value(&order.config).unwrap();
     let result = names.as_object().unwrap().keys().map(|name| (name.clone(), json!("evil"))).collect();
