@@ -41,7 +41,7 @@ fn catalog() -> Catalog {
 }
 
 /// A request that holds, with some of its fields replaced.
-fn ask(changes: Value) -> Result<Accepted, RequestFault> {
+fn ask(changes: &Value) -> Result<Accepted, RequestFault> {
     let mut request = json!({
         "name": "mine", "clusterTemplate": "shop", "numMachines": "2", "provider": null, "services": null,
         "providerFields": {"key": "secret", "region": "r1"}
@@ -61,7 +61,7 @@ fn ask(changes: Value) -> Result<Accepted, RequestFault> {
 
 #[test]
 fn what_is_left_open_comes_from_the_template() {
-    let accepted = ask(json!({})).unwrap();
+    let accepted = ask(&json!({})).unwrap();
     let order = &accepted.order;
     assert_eq!(order.provider.base.name, "east");
     assert_eq!(Value::from(order.config.clone()), json!({"port": 80}));
@@ -79,7 +79,7 @@ fn what_is_left_open_comes_from_the_template() {
 fn what_is_given_replaces_it_as_a_whole() {
     let changes =
         json!({"services": ["idle"], "config": {"host": "%host.self%"}, "initialLeaseDuration": 1000});
-    let order = ask(changes).unwrap().order;
+    let order = ask(&changes).unwrap().order;
     assert_eq!(Value::from(order.config), json!({"host": "%host.self%"}));
     assert!(order.services.iter().eq(["idle"]) && order.definitions.keys().eq(["idle"]));
     assert_eq!(order.expires, MORNING + 1000);
@@ -87,7 +87,7 @@ fn what_is_given_replaces_it_as_a_whole() {
 
 #[test]
 fn secrets_are_kept_apart() {
-    let accepted = ask(json!({})).unwrap();
+    let accepted = ask(&json!({})).unwrap();
     assert_eq!(Value::from(accepted.secrets), json!({"key": "secret"}));
     let kept = serde_json::to_string(&accepted.order).unwrap();
     assert!(kept.contains(r#""region":"r1""#) && !kept.contains("secret"), "{kept}");
@@ -111,7 +111,7 @@ fn faults_name_the_field_and_what_to_do() {
         (json!({"dnsSuffix": "-x"}), ["dnsSuffix", "-x"]),
         (json!({"config": {"a": "%no.such%"}}), ["config", "no.such"]),
     ] {
-        let fault = ask(changes.clone()).unwrap_err().to_string();
+        let fault = ask(&changes).unwrap_err().to_string();
         assert!(texts.iter().all(|text| fault.contains(text)), "{changes}: {fault}");
     }
 }
@@ -132,13 +132,13 @@ fn of_several_faults_the_first_is_told() {
         for later in &order[place..] {
             all.as_object_mut().unwrap().extend(later.as_object().cloned().unwrap());
         }
-        let (found, alone) = (ask(all).unwrap_err(), ask(first.clone()).unwrap_err());
+        let (found, alone) = (ask(&all).unwrap_err(), ask(first).unwrap_err());
         assert_eq!(found.to_string(), alone.to_string());
     }
 }
 
 #[test]
 fn nodes_get_the_same_ids_for_the_same_seed() {
-    let nodes = || ask(json!({})).unwrap().lay_out(&catalog()).unwrap().into_keys().collect::<Vec<_>>();
+    let nodes = || ask(&json!({})).unwrap().lay_out(&catalog()).unwrap().into_keys().collect::<Vec<_>>();
     assert_eq!(nodes(), nodes());
 }
