@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::{Map, Value};
+
 use super::create::CreateOrder;
 use super::event::{Event, FailedNext, PlannedStep};
 use super::job::{Attempt, AttemptId, Job, JobStatus, Outcome, Task, TaskState};
@@ -178,7 +180,7 @@ impl Job {
     }
 }
 
-/// The newest job, which is the only one that can have open tasks, if the task is one of its.
+/// The newest job, the only one that can have open tasks, if `task` is among its tasks.
 fn open_job(jobs: &mut BTreeMap<u32, Job>, task: u32) -> Option<&mut Job> {
     jobs.values_mut().next_back().filter(|job| job.tasks.contains_key(&task))
 }
@@ -254,12 +256,7 @@ fn advance_node(
 }
 
 /// What a failed attempt, still open, tells about its node.
-fn note_failure(
-    cluster: &mut Cluster,
-    task: u32,
-    outcome: &Outcome,
-    result: &serde_json::Map<String, serde_json::Value>,
-) {
+fn note_failure(cluster: &mut Cluster, task: u32, outcome: &Outcome, result: &Map<String, Value>) {
     let Some(failed) = open_job(&mut cluster.jobs, task).and_then(|job| job.tasks.get(&task)) else { return };
     let (id, name, attempt) = (failed.node.clone(), failed.name, failed.open_id());
     let Some(node) = cluster.nodes.get_mut(&id) else { return };

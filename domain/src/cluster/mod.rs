@@ -42,6 +42,7 @@ mod summary;
 mod view;
 
 pub use apply::{apply, replay};
+pub use attempt::INTERNAL_FAILURE;
 pub use command::Command;
 pub use create::{CreateOrder, Nodes, create};
 pub use decide::decide;
