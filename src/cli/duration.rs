@@ -27,9 +27,9 @@ pub fn short(ms: i64) -> String {
     let tenths = (ms.max(0) + 50) / 100;
     let seconds = (ms.max(0) + 500) / 1000;
     match seconds {
-        ..60 if tenths < 600 => format!("{}.{} s", tenths / 10, tenths % 10),
-        ..3600 => format!("{} m {:02} s", seconds / 60, seconds % 60),
-        ..86_400 => format!("{} h {:02} m", seconds / 3600, seconds % 3600 / 60),
+        _ if tenths < 600 => format!("{}.{} s", tenths / 10, tenths % 10),
+        0..3600 => format!("{} m {:02} s", seconds / 60, seconds % 60),
+        3600..86_400 => format!("{} h {:02} m", seconds / 3600, seconds % 3600 / 60),
         _ => format!("{} d {:02} h", seconds / 86_400, seconds % 86_400 / 3600),
     }
 }

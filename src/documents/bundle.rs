@@ -48,9 +48,9 @@ pub struct Place {
     /// The file.
     pub file: PathBuf,
     /// Line from 1, where it is known.
-    pub line: Option<usize>,
+    pub line: Option<u32>,
     /// Column from 1, in characters, where it is known.
-    pub column: Option<usize>,
+    pub column: Option<u32>,
 }
 
 impl fmt::Display for Place {

@@ -30,7 +30,7 @@ impl DocumentFault {
     /// With the line of `text` it is in.
     #[must_use]
     pub fn within(mut self, text: &str) -> Self {
-        let line = self.place.line.and_then(|line| text.lines().nth(line.saturating_sub(1)));
+        let line = self.place.line.and_then(|line| text.lines().nth(line.saturating_sub(1) as usize));
         self.excerpt = line.map(str::to_owned);
         self
     }
@@ -43,7 +43,7 @@ impl fmt::Display for DocumentFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place, self.detail)?;
         if let (Some(excerpt), Some(line)) = (&self.excerpt, self.place.line) {
-            let column = self.place.column.unwrap_or(1).max(1);
+            let column = self.place.column.unwrap_or(1).max(1) as usize;
             // A very long line (a whole document in one) is shown from a little before the fault.
             let from = if column > WIDTH { column - WIDTH / 2 } else { 0 };
             let shown: String = excerpt.chars().skip(from).take(WIDTH).collect();

@@ -18,7 +18,7 @@ pub(super) fn read(source: &SourceFile) -> Result<Vec<Found>, DocumentFault> {
     let text = std::str::from_utf8(&source.content).map_err(|fault| {
         let before = source.content.get(..fault.valid_up_to()).unwrap_or_default();
         let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-        let place = Place { line: Some(line), ..source.place() };
+        let place = Place { line: Some(number(line)), ..source.place() };
         DocumentFault::new(&place, "is not UTF-8 text", "store the file as UTF-8")
     })?;
     let ending = source.path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
@@ -35,7 +35,8 @@ pub(super) fn read(source: &SourceFile) -> Result<Vec<Found>, DocumentFault> {
 }
 
 fn malformed(source: &SourceFile, text: &str, at: (usize, usize), format: &str, what: &str) -> DocumentFault {
-    let place = Place { line: Some(at.0.max(1)), column: Some(at.1.max(1)), ..source.place() };
+    let (line, column) = (number(at.0).max(1), number(at.1).max(1));
+    let place = Place { line: Some(line), column: Some(column), ..source.place() };
     let remedy = format!("correct the {format} there");
     DocumentFault::new(&place, format!("is not {format}: {what}"), remedy).within(text)
 }
@@ -68,7 +69,7 @@ fn position(text: &str, byte: usize) -> (usize, usize) {
 
 fn read_yaml(source: &SourceFile, text: &str) -> Result<Vec<Found>, DocumentFault> {
     let found: Vec<Spanned<Value>> = serde_saphyr::from_multiple(text).map_err(|fault| {
-        let at = fault.location().map_or((1, 1), |at| (number(at.line()), number(at.column())));
+        let at = fault.location().map_or((1, 1), |at| (at.line() as usize, at.column() as usize));
         let sentence = fault.without_snippet().to_string();
         malformed(source, text, at, "YAML", first_sentence(&sentence))
     })?;
@@ -81,12 +82,13 @@ fn read_yaml(source: &SourceFile, text: &str) -> Result<Vec<Found>, DocumentFaul
     Ok(found.filter(|found| !found.value.is_null()).collect())
 }
 
-fn number(n: impl TryInto<usize>) -> usize {
-    n.try_into().unwrap_or(usize::MAX)
+fn number(n: impl TryInto<u32>) -> u32 {
+    n.try_into().unwrap_or(u32::MAX)
 }
 
-/// The parser's sentence without the place it repeats and the lines it adds.
+/// The parser's sentence without the place it repeats, the lines it adds, and its advice to programmers.
 fn first_sentence(text: &str) -> &str {
     let line = text.lines().next().unwrap_or_default();
-    line.split(" at line ").next().unwrap_or(line).trim_start_matches("error: ")
+    let end = [" at line ", ", set DuplicateKeyPolicy"].iter().filter_map(|mark| line.find(mark)).min();
+    line.get(..end.unwrap_or(line.len())).unwrap_or(line).trim_start_matches("error: ")
 }

@@ -64,7 +64,11 @@ const FAULTS: [(&str, &str, &str); 12] = [
         "kind: service\nname: [a\n",
         "a.yaml:2:7: is not YAML: unclosed bracket '['\n     2 | name: [a\n       |       ^\n  remedy: correct the YAML there",
     ),
-    ("a.yaml", "kind: service\nname: a\nname: b\n", ""),
+    (
+        "a.yaml",
+        "kind: service\nname: a\nname: b\n",
+        "a.yaml:3:1: is not YAML: duplicate mapping key: name\n     3 | name: b\n       | ^\n  remedy: correct the YAML there",
+    ),
     (
         "a.yaml",
         "---\nkind: hardwaretype\nname: a\n---\nkind: hardwaretype\n",
@@ -102,7 +106,7 @@ const FAULTS: [(&str, &str, &str); 12] = [
     ),
     (
         "resources/shell/x.sh",
-        "",
+        "a.yaml:3:1: is not YAML: duplicate mapping key: name\n     3 | name: b\n       | ^\n  remedy: correct the YAML there",
         "resources/shell/x.sh: the file is not at resources/PLUGIN/KIND/NAME\n  remedy: move it, for example to resources/shell/scripts/install.sh",
     ),
 ];

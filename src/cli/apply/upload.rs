@@ -1,6 +1,7 @@
 //! Resources of automators: those whose content differs from the active version are uploaded, staged and put to use.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 
 use console::style;
@@ -62,9 +63,8 @@ pub async fn pending<'a>(
 ) -> Result<Vec<Pending<'a>>, ClientFault> {
     let mut listed: BTreeMap<(&str, &str), BTreeMap<String, Vec<Version>>> = BTreeMap::new();
     for file in files {
-        let key = (file.plugin.as_str(), file.kind.as_str());
-        if !listed.contains_key(&key) {
-            listed.insert(key, client.get(&base(&file.plugin, &file.kind)).await?);
+        if let Entry::Vacant(entry) = listed.entry((&file.plugin, &file.kind)) {
+            entry.insert(client.get(&base(&file.plugin, &file.kind)).await?);
         }
     }
     Ok(files

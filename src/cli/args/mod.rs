@@ -13,7 +13,6 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[command(
     name = "cooperage",
     version,
-    propagate_version = true,
     after_help = "Examples:
   cooperage demo                                   a real cluster of 5 machines on this host
   cooperage serve --set data_dir=data              a server with its data in ./data
@@ -40,22 +39,38 @@ pub struct Globals {
         long,
         global = true,
         env = "COOPERAGE_SERVER",
+        hide_env_values = true,
         value_name = "URL",
         default_value = "http://127.0.0.1:55054",
         help_heading = "Server"
     )]
     pub server: String,
     /// File with the token; without it COOPERAGE_TOKEN, then the file a server on this host keeps
-    #[arg(long, global = true, env = "COOPERAGE_TOKEN_FILE", value_name = "FILE", help_heading = "Server")]
+    #[arg(
+        long,
+        global = true,
+        env = "COOPERAGE_TOKEN_FILE",
+        hide_env_values = true,
+        value_name = "FILE",
+        help_heading = "Server"
+    )]
     pub token_file: Option<PathBuf>,
     /// Who you are, for servers that believe headers
-    #[arg(long, global = true, env = "COOPERAGE_USER", default_value = "admin", help_heading = "Server")]
+    #[arg(
+        long,
+        global = true,
+        env = "COOPERAGE_USER",
+        hide_env_values = true,
+        default_value = "admin",
+        help_heading = "Server"
+    )]
     pub user: String,
     /// Your tenant, for servers that believe headers
     #[arg(
         long,
         global = true,
         env = "COOPERAGE_TENANT",
+        hide_env_values = true,
         default_value = "superadmin",
         help_heading = "Server"
     )]
@@ -269,11 +284,9 @@ mod tests {
 
     /// The help of a command and of all below it.
     fn help(command: &mut clap::Command, text: &mut String) {
-        text.push_str(&format!(
-            "$ {} --help\n{}\n",
-            command.get_display_name().unwrap_or_default(),
-            command.render_help()
-        ));
+        let shown = command.render_help();
+        let name = command.get_display_name().unwrap_or_else(|| command.get_name());
+        text.push_str(&format!("$ {} --help\n{shown}\n", name.replace('-', " ")));
         for inner in command.get_subcommands_mut().filter(|inner| inner.get_name() != "help") {
             help(inner, text);
         }

@@ -93,7 +93,7 @@ mod tests {
 
     use super::*;
 
-    fn node(results: Value) -> Node {
+    fn node(results: &Value) -> Node {
         serde_json::from_value(json!({
             "id": "n", "properties": {"nodenum": 1000, "ipaddresses": {"access_v4": "10.1.0.2"}, "sshuser": "admin"},
             "provisionerResults": results,
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_login_trusts_just_the_pinned_key() {
-        let words = login(&node(json!({
+        let words = login(&node(&json!({
             "ssh-auth": {"user": "root", "identityfile": "/d/key"}, "ssh_host_keys": {"ed25519": "ssh-ed25519 AAAAC3 x"},
         })))
         .unwrap();
@@ -118,10 +118,10 @@ mod tests {
 
     #[test]
     fn what_is_not_known_yet_is_named() {
-        let fault = |results: Value| login(&node(results)).unwrap_err().fault;
+        let fault = |results: Value| login(&node(&results)).unwrap_err().fault;
         assert!(fault(json!({})).contains("identityfile"));
         assert!(fault(json!({"ssh-auth": {"identityfile": "/k"}})).contains("host key"));
-        let words = login(&node(json!({
+        let words = login(&node(&json!({
             "ssh-auth": {"identityfile": "/k", "port": 2222}, "ssh_host_keys": {"ed25519": "AAAAC3"},
         })))
         .unwrap();

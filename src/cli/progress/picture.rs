@@ -43,8 +43,8 @@ fn heading(details: &Details, plan: &Plan, now: i64) -> String {
     };
     let what = format!("cluster {} ({}): {}", details.name, details.id, doing(&plan.action));
     let state = match plan.status {
-        JobStatus::Failed => format!("  {}", style("failed").red()),
-        JobStatus::Paused => format!("  {}", style("paused").yellow()),
+        JobStatus::Failed => format!(" {}", style("failed").red()),
+        JobStatus::Paused => format!(" {}", style("paused").yellow()),
         _ => String::new(),
     };
     format!("{}{state}  {done}/{} tasks  {}{expected}", style(what).bold(), plan.tasks.len(), short(elapsed))
@@ -97,7 +97,8 @@ impl Row {
     }
 
     fn line(&self, name_width: usize) -> String {
-        let filled = if self.total == 0 { BAR } else { BAR * self.done / self.total };
+        // A node without tasks is done.
+        let filled = (BAR * self.done).checked_div(self.total).unwrap_or(BAR);
         let bar = format!("{}{}", "━".repeat(filled), style("─".repeat(BAR - filled)).dim());
         let (bar, words) = match self.doing {
             Doing::Failed => (style(bar).red(), style(self.words.as_str()).red()),

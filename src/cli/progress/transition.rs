@@ -68,6 +68,6 @@ mod tests {
         last.code = Some(0);
         let news = transitions(&details, Some(&plan), &later);
         assert_eq!(news.len(), 1);
-        assert!(news[0].ends_with("done in 0.1 s"), "{news:?}");
+        assert!(news[0].ends_with("INSTALL nginx  done in 0.1 s (attempt 2)"), "{news:?}");
     }
 }
