@@ -18,6 +18,7 @@ pub mod estimate;
 pub mod janitor;
 pub mod journal;
 pub mod node;
+pub mod pace;
 pub mod projection;
 pub mod provisioner;
 pub mod registry;
