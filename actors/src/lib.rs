@@ -19,6 +19,7 @@ pub mod fleet;
 pub mod janitor;
 pub mod journal;
 pub mod node;
+pub mod pace;
 pub mod projection;
 pub mod provisioner;
 pub mod registry;

@@ -4,53 +4,38 @@
 //!   Node ──RequestSlot──► WorkerPool ──SlotGranted(slot)──► Node … the slot is dropped ──Release──► WorkerPool
 //! ```
 //!
-//! A free slot goes to the cluster that holds the fewest; within a cluster to the task with the longest path behind it.
+//! A free slot goes to the cluster that holds the fewest; within a cluster to the task with the longest path behind it. A
+//! slot is a value: whoever holds it loses it by ending, in whatever way, and it is free again.
 
-use std::collections::HashMap;
+mod fair_queue;
 
-use actix::{Actor, Addr, AsyncContext, Context, Handler, Message, Recipient};
+use actix::{Actor, Addr, AsyncContext, Context, Handler, Message, WeakRecipient};
 use cooperage_domain::id::{ClusterId, NodeId};
+
+use fair_queue::FairQueue;
 
 /// Hands out a tenant's worker slots.
 #[derive(Debug)]
 pub struct WorkerPool {
     slots: usize,
-    held: HashMap<ClusterId, usize>,
-    waiting: Vec<RequestSlot>,
+    queue: FairQueue<WeakRecipient<SlotGranted>>,
 }
 
 impl WorkerPool {
     /// A pool of so many slots.
     #[must_use]
     pub fn new(slots: usize) -> Self {
-        Self { slots, held: HashMap::new(), waiting: Vec::new() }
-    }
-
-    fn in_use(&self) -> usize {
-        self.held.values().sum()
-    }
-
-    /// Index of the request that is next: of the cluster with the fewest slots, the longest path, the oldest.
-    fn next(&self) -> Option<usize> {
-        let order = |request: &RequestSlot| {
-            let held = self.held.get(&request.cluster).copied().unwrap_or(0);
-            (held, std::cmp::Reverse(request.rank))
-        };
-        self.waiting
-            .iter()
-            .enumerate()
-            .min_by_key(|(age, request)| (order(request), *age))
-            .map(|(index, _)| index)
+        Self { slots, queue: FairQueue::default() }
     }
 
     fn grant(&mut self, pool: &Addr<Self>) {
-        while self.in_use() < self.slots {
-            let Some(index) = self.next() else { return };
-            let request = self.waiting.remove(index);
-            *self.held.entry(request.cluster).or_default() += 1;
+        while self.queue.held() < self.slots {
+            let Some((cluster, reply)) = self.queue.next() else { return };
+            let slot = Slot { pool: pool.clone(), cluster };
             // A slot that cannot be delivered comes back when it is dropped.
-            let slot = Slot { pool: pool.clone(), cluster: request.cluster };
-            request.reply.do_send(SlotGranted { slot });
+            if let Some(node) = reply.upgrade() {
+                node.do_send(SlotGranted { slot });
+            }
         }
     }
 }
@@ -69,8 +54,18 @@ pub struct RequestSlot {
     pub node: NodeId,
     /// Length of the path behind the task, in ms.
     pub rank: i64,
-    /// Whom to give the slot.
-    pub reply: Recipient<SlotGranted>,
+    /// Whom to give the slot. Weak, so that waiting here keeps nobody alive.
+    pub reply: WeakRecipient<SlotGranted>,
+}
+
+/// A node has nothing to run any more.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct WithdrawRequest {
+    /// The node's cluster.
+    pub cluster: ClusterId,
+    /// The node.
+    pub node: NodeId,
 }
 
 /// A worker is yours until you drop it.
@@ -88,10 +83,25 @@ pub struct Slot {
     cluster: ClusterId,
 }
 
+impl Slot {
+    /// The worker of an execution that was under way before this process asked for one. It counts even when there are not
+    /// so many, so that nothing new starts before enough of them have ended.
+    pub(crate) fn taken_up(pool: &Addr<WorkerPool>, cluster: ClusterId) -> Self {
+        pool.do_send(TakenUp { cluster });
+        Self { pool: pool.clone(), cluster }
+    }
+}
+
 impl Drop for Slot {
     fn drop(&mut self) {
         self.pool.do_send(Release { cluster: self.cluster });
     }
+}
+
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+struct TakenUp {
+    cluster: ClusterId,
 }
 
 #[derive(Debug, Message)]
@@ -113,7 +123,7 @@ pub struct Resize {
 pub struct PoolUse {
     /// Slots there are.
     pub slots: usize,
-    /// Slots handed out.
+    /// Slots handed out; more than there are after slots were taken away, or after a restart.
     pub in_use: usize,
     /// Requests that wait.
     pub waiting: usize,
@@ -128,9 +138,24 @@ impl Handler<RequestSlot> for WorkerPool {
     type Result = ();
 
     fn handle(&mut self, request: RequestSlot, ctx: &mut Self::Context) {
-        self.waiting.retain(|other| other.node != request.node);
-        self.waiting.push(request);
+        self.queue.ask(request.cluster, request.node, request.rank, request.reply);
         self.grant(&ctx.address());
+    }
+}
+
+impl Handler<WithdrawRequest> for WorkerPool {
+    type Result = ();
+
+    fn handle(&mut self, request: WithdrawRequest, _: &mut Self::Context) {
+        self.queue.withdraw(request.cluster, &request.node);
+    }
+}
+
+impl Handler<TakenUp> for WorkerPool {
+    type Result = ();
+
+    fn handle(&mut self, taken_up: TakenUp, _: &mut Self::Context) {
+        self.queue.hold(taken_up.cluster);
     }
 }
 
@@ -138,12 +163,7 @@ impl Handler<Release> for WorkerPool {
     type Result = ();
 
     fn handle(&mut self, release: Release, ctx: &mut Self::Context) {
-        if let Some(held) = self.held.get_mut(&release.cluster) {
-            *held -= 1;
-            if *held == 0 {
-                self.held.remove(&release.cluster);
-            }
-        }
+        self.queue.release(release.cluster);
         self.grant(&ctx.address());
     }
 }
@@ -163,8 +183,8 @@ impl Handler<GetPoolUse> for WorkerPool {
     fn handle(&mut self, _: GetPoolUse, _: &mut Self::Context) -> Self::Result {
         actix::MessageResult(PoolUse {
             slots: self.slots,
-            in_use: self.in_use(),
-            waiting: self.waiting.len(),
+            in_use: self.queue.held(),
+            waiting: self.queue.waiting(),
         })
     }
 }
