@@ -16,6 +16,7 @@ use actix_web::{App, HttpServer, middleware, web};
 use cooperage_actors::clock::{SharedClock, WallClock};
 use cooperage_actors::estimate::Estimates;
 use cooperage_actors::fleet::{Fleet, FleetOffice};
+use cooperage_actors::handover::Handover;
 use cooperage_actors::janitor::Janitor;
 use cooperage_actors::journal::Journal;
 use cooperage_actors::provisioner::Provisioner;
@@ -138,6 +139,7 @@ fn start_actors(
         journal: Journal::start_in_arbiter(&Arbiter::new().handle(), |_| journal),
         janitor: Janitor::new(Arc::clone(&clock)).start(),
         provisioner: Provisioner::new(plugins, runtime.handle().clone()).start(),
+        handover: Handover::default().start(),
         pools: HashMap::from([(SUPERADMIN.to_owned(), pool)]),
         log: TaskLog::new(store.journal(), Arc::clone(&clock), logger.clone()),
         estimates: estimates.clone(),
@@ -145,9 +147,20 @@ fn start_actors(
         logger: logger.clone(),
         arbiters: (0..threads).map(|_| Arbiter::new()).collect(),
     };
+    let handover = office.handover.clone();
     let fleet = start_fleet(&settings, &store, &office, runtime)?;
     let registry = Registry::new(office).start();
-    Ok(AppState { settings, store, registry, fleet, estimates, resources, clock, logger: logger.clone() })
+    Ok(AppState {
+        settings,
+        store,
+        registry,
+        handover,
+        fleet,
+        estimates,
+        resources,
+        clock,
+        logger: logger.clone(),
+    })
 }
 
 /// The provisioners elsewhere, with what is stored of them and of the workers that tenants are to have.

@@ -16,6 +16,7 @@ pub mod clock;
 pub mod cluster;
 pub mod estimate;
 pub mod fleet;
+pub mod handover;
 pub mod janitor;
 pub mod journal;
 pub mod node;

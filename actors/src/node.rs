@@ -26,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 pub use message::{Cease, Follow, Offer, Withdraw};
 
 use crate::cluster::{Begin, Cluster, NodeFailed};
+use crate::handover::Handover;
 use crate::janitor::Janitor;
 use crate::provisioner::{Execution, Provisioner};
 use crate::task_log::TaskLog;
@@ -36,8 +37,10 @@ use crate::worker_pool::{RequestSlot, Slot, SlotGranted, WithdrawRequest, Worker
 pub struct Colleagues {
     /// Hands out worker slots of the cluster's tenant.
     pub pool: Addr<WorkerPool>,
-    /// Carries tasks out.
+    /// Carries tasks out in this process.
     pub provisioner: Addr<Provisioner>,
+    /// Hands tasks to workers elsewhere.
+    pub handover: Addr<Handover>,
     /// Keeps deadlines.
     pub janitor: Addr<Janitor>,
     /// Takes the output of tasks.
@@ -131,7 +134,7 @@ impl Node {
         // Without its cluster this actor is a left-over; a new one takes the node up from the journal.
         let Some(cluster) = self.cluster.upgrade() else { return };
         self.current = Current::Beginning;
-        let asked = cluster.send(Begin { task });
+        let asked = cluster.send(Begin { task, worker: slot.worker().to_owned() });
         ctx.spawn(asked.into_actor(self).map(move |answer, node, ctx| match answer {
             Ok(Ok(begun)) => node.execute(begun, slot, ctx),
             Ok(Err(reason)) => {

@@ -12,6 +12,7 @@
 mod lease;
 mod load;
 mod message;
+mod pools;
 mod supervise;
 mod tell;
 
@@ -29,11 +30,12 @@ use slog::Logger;
 use tokio::sync::oneshot;
 
 pub use load::{FindError, read};
-pub use message::{Create, Find, Look, Stopped, Tell, TellError};
+pub use message::{Create, Find, FindPool, ListPools, Look, Stopped, Tell, TellError};
 
 use crate::clock::SharedClock;
 use crate::cluster::{Cluster, Found, Identity, OperateError, Surroundings};
 use crate::estimate::Estimates;
+use crate::handover::Handover;
 use crate::janitor::Janitor;
 use crate::journal::Journal;
 use crate::node::Colleagues;
@@ -50,8 +52,10 @@ pub struct Office {
     pub journal: Addr<Journal>,
     /// Keeps deadlines.
     pub janitor: Addr<Janitor>,
-    /// Carries tasks out.
+    /// Carries tasks out in this process.
     pub provisioner: Addr<Provisioner>,
+    /// Hands tasks to workers elsewhere.
+    pub handover: Addr<Handover>,
     /// Worker pools by internal tenant id.
     pub pools: HashMap<String, Addr<WorkerPool>>,
     /// Takes the output of tasks.
@@ -101,17 +105,22 @@ impl Registry {
         Self { office, pace, live, loading, failures, started: 0 }
     }
 
+    /// The worker pool of a tenant. One without workers has a pool all the same: its tasks wait there until it gets some.
+    pub(crate) fn pool(&mut self, tenant: &str) -> Addr<WorkerPool> {
+        let pools = &mut self.office.pools;
+        pools.entry(tenant.to_owned()).or_insert_with(|| WorkerPool::new(0).start()).clone()
+    }
+
     fn surroundings(&mut self, tenant: &str, registry: Addr<Self>) -> Surroundings {
-        let office = &mut self.office;
-        // A tenant without workers has a pool all the same: its tasks wait there until it gets some.
-        let pool =
-            office.pools.entry(tenant.to_owned()).or_insert_with(|| WorkerPool::new(0).start()).clone();
+        let pool = self.pool(tenant);
+        let office = &self.office;
         Surroundings {
             journal: office.journal.clone(),
             registry,
             colleagues: Colleagues {
                 pool,
                 provisioner: office.provisioner.clone(),
+                handover: office.handover.clone(),
                 janitor: office.janitor.clone(),
                 log: office.log.clone(),
             },

@@ -11,13 +11,21 @@ mod fair_queue;
 
 use actix::{Actor, Addr, AsyncContext, Context, Handler, Message, WeakRecipient};
 use cooperage_domain::id::{ClusterId, NodeId};
+use cooperage_domain::task::TaskOrder;
+use tokio::sync::oneshot;
 
 use fair_queue::FairQueue;
+
+/// Name of the workers of this process.
+pub const LOCAL_WORKER: &str = "local";
 
 /// Hands out a tenant's worker slots.
 #[derive(Debug)]
 pub struct WorkerPool {
+    /// Workers of this process.
     slots: usize,
+    /// Workers elsewhere that hold a task.
+    elsewhere: usize,
     queue: FairQueue<WeakRecipient<SlotGranted>>,
 }
 
@@ -25,13 +33,13 @@ impl WorkerPool {
     /// A pool of so many slots.
     #[must_use]
     pub fn new(slots: usize) -> Self {
-        Self { slots, queue: FairQueue::default() }
+        Self { slots, elsewhere: 0, queue: FairQueue::default() }
     }
 
     fn grant(&mut self, pool: &Addr<Self>) {
-        while self.queue.held() < self.slots {
+        while self.queue.held() - self.elsewhere < self.slots {
             let Some((cluster, reply)) = self.queue.next() else { return };
-            let slot = Slot { pool: pool.clone(), cluster };
+            let slot = Slot { pool: pool.clone(), cluster, worker: Worker::Local };
             // A slot that cannot be delivered comes back when it is dropped.
             if let Some(node) = reply.upgrade() {
                 node.do_send(SlotGranted { slot });
@@ -81,20 +89,68 @@ pub struct SlotGranted {
 pub struct Slot {
     pool: Addr<WorkerPool>,
     cluster: ClusterId,
+    worker: Worker,
+}
+
+/// Who carries a task out.
+#[derive(Debug)]
+pub enum Worker {
+    /// A worker of this process.
+    Local,
+    /// A worker elsewhere.
+    Elsewhere {
+        /// Its name: its provisioner's id, a dot, its own id.
+        name: String,
+        /// Where it waits for its order; `None` when it has it.
+        waits: Option<oneshot::Sender<TaskOrder>>,
+    },
+}
+
+/// A worker elsewhere asks for a task. Whether one may be coming; if its node then has none, the wait ends without.
+#[derive(Debug, Message)]
+#[rtype(result = "bool")]
+pub struct Take {
+    /// Its name.
+    pub name: String,
+    /// Where it waits for its order.
+    pub waits: oneshot::Sender<TaskOrder>,
 }
 
 impl Slot {
     /// The worker of an execution that was under way before this process asked for one. It counts even when there are not
     /// so many, so that nothing new starts before enough of them have ended.
-    pub(crate) fn taken_up(pool: &Addr<WorkerPool>, cluster: ClusterId) -> Self {
-        pool.do_send(TakenUp { cluster });
-        Self { pool: pool.clone(), cluster }
+    pub(crate) fn taken_up(pool: &Addr<WorkerPool>, cluster: ClusterId, worker: &str) -> Self {
+        let worker = match worker {
+            LOCAL_WORKER => Worker::Local,
+            name => Worker::Elsewhere { name: name.to_owned(), waits: None },
+        };
+        pool.do_send(TakenUp { cluster, elsewhere: worker.is_elsewhere() });
+        Self { pool: pool.clone(), cluster, worker }
+    }
+
+    /// Name of the worker.
+    pub(crate) fn worker(&self) -> &str {
+        match &self.worker {
+            Worker::Local => LOCAL_WORKER,
+            Worker::Elsewhere { name, .. } => name,
+        }
+    }
+
+    /// The worker, to give it its order.
+    pub(crate) const fn worker_mut(&mut self) -> &mut Worker {
+        &mut self.worker
+    }
+}
+
+impl Worker {
+    const fn is_elsewhere(&self) -> bool {
+        matches!(self, Self::Elsewhere { .. })
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.pool.do_send(Release { cluster: self.cluster });
+        self.pool.do_send(Release { cluster: self.cluster, elsewhere: self.worker.is_elsewhere() });
     }
 }
 
@@ -102,12 +158,14 @@ impl Drop for Slot {
 #[rtype(result = "()")]
 struct TakenUp {
     cluster: ClusterId,
+    elsewhere: bool,
 }
 
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 struct Release {
     cluster: ClusterId,
+    elsewhere: bool,
 }
 
 /// The number of slots changed.
@@ -156,6 +214,7 @@ impl Handler<TakenUp> for WorkerPool {
 
     fn handle(&mut self, taken_up: TakenUp, _: &mut Self::Context) {
         self.queue.hold(taken_up.cluster);
+        self.elsewhere += usize::from(taken_up.elsewhere);
     }
 }
 
@@ -164,7 +223,23 @@ impl Handler<Release> for WorkerPool {
 
     fn handle(&mut self, release: Release, ctx: &mut Self::Context) {
         self.queue.release(release.cluster);
+        self.elsewhere -= usize::from(release.elsewhere).min(self.elsewhere);
         self.grant(&ctx.address());
+    }
+}
+
+impl Handler<Take> for WorkerPool {
+    type Result = bool;
+
+    fn handle(&mut self, take: Take, ctx: &mut Self::Context) -> bool {
+        let Some((cluster, reply)) = self.queue.next() else { return false };
+        self.elsewhere += 1;
+        let worker = Worker::Elsewhere { name: take.name, waits: Some(take.waits) };
+        let slot = Slot { pool: ctx.address(), cluster, worker };
+        if let Some(node) = reply.upgrade() {
+            node.do_send(SlotGranted { slot });
+        }
+        true
     }
 }
 

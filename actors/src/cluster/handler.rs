@@ -67,9 +67,9 @@ impl Handler<Operate> for Cluster {
 impl Handler<Begin> for Cluster {
     type Result = Answer<Begun>;
 
-    fn handle(&mut self, Begin { task }: Begin, ctx: &mut Self::Context) -> Self::Result {
+    fn handle(&mut self, Begin { task, worker }: Begin, ctx: &mut Self::Context) -> Self::Result {
         self.offered.remove(&task);
-        let events = match self.decide(Command::StartAttempt { task, worker: "local".to_owned() }) {
+        let events = match self.decide(Command::StartAttempt { task, worker }) {
             Ok(events) => events,
             Err(fault) => {
                 self.put_back(task, ctx);
@@ -98,7 +98,7 @@ impl Cluster {
         let attempt = begun.number;
         let deadline = begun.started.saturating_add(state.limits.task_timeout);
         match cluster::order(state, task, attempt) {
-            Ok(order) => Ok(Begun { order, deadline }),
+            Ok(order) => Ok(Begun { order, deadline, worker: begun.worker.clone() }),
             Err(fault) => {
                 ctx.address().do_send(Report { task, attempt, report: Some(unexpandable(&fault)) });
                 Err(Refusal::NotReady { task, reason: "its configuration cannot be expanded" }.into())
@@ -163,12 +163,9 @@ impl Handler<TimeUp> for Cluster {
 
     fn handle(&mut self, TimeUp(deadline): TimeUp, ctx: &mut Self::Context) {
         match deadline {
-            Deadline::Pause { .. } => self.pursue(ctx),
-            Deadline::Idle(_) if self.is_idle() => ctx.stop(),
-            Deadline::Idle(_) | Deadline::Attempt { .. } | Deadline::Lease(_) | Deadline::Heartbeat(_) => {}
             Deadline::Pause { task, .. } => self.offer_again(task, ctx),
             Deadline::Idle(_) if self.is_idle() => self.end_in_order(ctx),
-            Deadline::Idle(_) | Deadline::Attempt { .. } | Deadline::Lease(_) => {}
+            Deadline::Idle(_) | Deadline::Attempt { .. } | Deadline::Lease(_) | Deadline::Heartbeat(_) => {}
         }
     }
 }

@@ -44,11 +44,13 @@ pub struct Operate {
 }
 
 /// A node has a worker for this task: record the attempt, and say what is to be done.
-#[derive(Debug, Clone, Copy, Message)]
+#[derive(Debug, Clone, Message)]
 #[rtype(result = "Result<Begun, OperateError>")]
 pub struct Begin {
     /// Number of the task.
     pub task: u32,
+    /// Who will carry it out.
+    pub worker: String,
 }
 
 /// An attempt that the journal knows.
@@ -58,6 +60,8 @@ pub struct Begun {
     pub order: TaskOrder,
     /// When it is given up, in ms since 1970.
     pub deadline: i64,
+    /// Who carries it out.
+    pub worker: String,
 }
 
 /// An attempt has ended.

@@ -120,8 +120,10 @@ impl Cluster {
         deadline: i64,
         ctx: &Context<Self>,
     ) {
+        let open = state.latest_job().and_then(|job| job.tasks.get(&task)?.open_attempt());
+        let worker = open.map_or_else(String::new, |attempt| attempt.worker.clone());
         match cluster::order(state, task, attempt) {
-            Ok(order) => self.node(node, ctx).do_send(Follow(Box::new(Begun { order, deadline }))),
+            Ok(order) => self.node(node, ctx).do_send(Follow(Box::new(Begun { order, deadline, worker }))),
             Err(fault) => ctx.address().do_send(Report { task, attempt, report: Some(unexpandable(&fault)) }),
         }
     }

@@ -4,31 +4,30 @@ use std::sync::Arc;
 
 use actix::fut::{WrapFuture, ready};
 use actix::{ActorContext, ActorFutureExt, AsyncContext, Context, Handler};
-use cooperage_domain::task::TaskReport;
+use cooperage_domain::task::{TaskOrder, TaskReport};
 use cooperage_plugins::Context as TaskContext;
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
 use slog::{info, warn};
 use tokio_util::sync::CancellationToken;
 
 use super::message::{Cease, Follow};
 use super::{Current, Executing, Node};
 use crate::cluster::{Begun, OperateError, Report};
+use crate::handover::{HandOver, Settle};
 use crate::janitor::{Arm, Deadline, Disarm, TimeUp};
 use crate::provisioner::{Execute, Execution, Forget};
-use crate::worker_pool::Slot;
+use crate::worker_pool::{Slot, Worker};
 
 impl Node {
-    pub(super) fn execute(&mut self, begun: Begun, slot: Slot, ctx: &mut Context<Self>) {
-        let Begun { order, deadline } = begun;
+    pub(super) fn execute(&mut self, begun: Begun, mut slot: Slot, ctx: &mut Context<Self>) {
+        let Begun { order, deadline, .. } = begun;
         let execution = Execution { task: order.task_id, attempt: order.attempt };
         let arm = Arm { deadline: self.deadline(execution), at: deadline, whom: ctx.address().recipient() };
         self.colleagues.janitor.do_send(arm);
         let cancel = CancellationToken::new();
-        let output = Arc::new(self.colleagues.log.of(execution.task, execution.attempt));
-        let context =
-            TaskContext { tenant: self.identity.tenant.clone(), order, output, cancel: cancel.clone() };
-        let result = self.colleagues.provisioner.send(Execute(context));
+        let result = self.have_done(order, slot.worker_mut(), cancel.clone());
         let wait = ctx.spawn(result.into_actor(self).then(move |report, node, ctx| {
-            let report = report.unwrap_or_else(|_| TaskReport::failure(1, "The provisioner is gone."));
             // It may just have been given up.
             if let Current::Executing(current) = &node.current
                 && current.execution == execution
@@ -41,6 +40,38 @@ impl Node {
             ready(())
         }));
         self.current = Current::Executing(Executing { execution, cancel, timed_out: false, wait });
+    }
+
+    /// The report of whoever carries the order out: a plugin of this process, or a worker elsewhere.
+    fn have_done(
+        &self,
+        order: TaskOrder,
+        worker: &mut Worker,
+        cancel: CancellationToken,
+    ) -> LocalBoxFuture<'static, TaskReport> {
+        let execution = Execution { task: order.task_id, attempt: order.attempt };
+        let gone = |_| TaskReport::failure(1, "The provisioner is gone.");
+        match worker {
+            Worker::Local => {
+                let output = Arc::new(self.colleagues.log.of(execution.task, execution.attempt));
+                let tenant = self.identity.tenant.clone();
+                let execute = Execute(TaskContext { tenant, order, output, cancel });
+                self.colleagues
+                    .provisioner
+                    .send(execute)
+                    .map(move |report| report.unwrap_or_else(gone))
+                    .boxed_local()
+            }
+            Worker::Elsewhere { name, waits } => {
+                let order = waits.take().map(|waits| (order, waits));
+                let hand_over = HandOver { execution, worker: name.clone(), order, cancel };
+                self.colleagues
+                    .handover
+                    .send(hand_over)
+                    .map(move |report| report.unwrap_or_else(gone))
+                    .boxed_local()
+            }
+        }
     }
 
     /// Has the end of an attempt recorded; `None` when its time was up.
@@ -61,7 +92,7 @@ impl Node {
                 // The cluster starts again and asks for the same execution: its report is kept.
                 Ok(Err(OperateError::NotRecorded(_) | OperateError::Gone)) | Err(_) => return,
             }
-            node.colleagues.provisioner.do_send(Forget(execution));
+            node.settle(execution);
             node.rest(ctx);
         }));
     }
@@ -79,6 +110,12 @@ impl Node {
         self.report(execution, None, ctx);
     }
 
+    /// Nobody will ask for this execution again.
+    fn settle(&self, execution: Execution) {
+        self.colleagues.provisioner.do_send(Forget(execution));
+        self.colleagues.handover.do_send(Settle(execution));
+    }
+
     fn deadline(&self, Execution { task, attempt }: Execution) -> Deadline {
         Deadline::Attempt { node: self.identity.id.clone(), task: task.number, attempt }
     }
@@ -92,7 +129,7 @@ impl Handler<Follow> for Node {
         if matches!(self.current, Current::Idle | Current::Queued) {
             info!(self.logger, "taking up an attempt"; "task" => begun.order.task_id.number,
                 "attempt" => begun.order.attempt);
-            let slot = Slot::taken_up(&self.colleagues.pool, self.identity.cluster);
+            let slot = Slot::taken_up(&self.colleagues.pool, self.identity.cluster, &begun.worker);
             self.execute(*begun, slot, ctx);
         }
     }
@@ -120,7 +157,7 @@ impl Handler<Cease> for Node {
     fn handle(&mut self, _: Cease, ctx: &mut Self::Context) {
         if let Current::Executing(current) = &self.current {
             current.cancel.cancel();
-            self.colleagues.provisioner.do_send(Forget(current.execution));
+            self.settle(current.execution);
         }
         ctx.stop();
     }

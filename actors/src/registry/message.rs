@@ -8,6 +8,7 @@ use cooperage_domain::id::ClusterId;
 
 use super::load::FindError;
 use crate::cluster::{Cluster, OperateError};
+use crate::worker_pool::WorkerPool;
 
 /// Where is this cluster, if it is live?
 #[derive(Debug, Clone, Copy, Message)]
@@ -47,6 +48,19 @@ pub enum TellError {
     #[error(transparent)]
     Operate(#[from] OperateError),
 }
+
+/// The worker pool of a tenant, by internal id.
+#[derive(Debug, Clone, Message)]
+#[rtype(result = "Addr<WorkerPool>")]
+pub struct FindPool {
+    /// Whose.
+    pub tenant: String,
+}
+
+/// The worker pools there are, by internal tenant id.
+#[derive(Debug, Clone, Copy, Message)]
+#[rtype(result = "Vec<(String, Addr<WorkerPool>)>")]
+pub struct ListPools;
 
 /// Bring a cluster into being.
 #[derive(Debug, Message)]
