@@ -12,14 +12,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix::fut::wrap_future;
-use actix::{
-    Actor, ActorFutureExt, Addr, Arbiter, AsyncContext, Context, Handler, Message, ResponseActFuture,
-    ResponseFuture,
-};
+use actix::{Actor, ActorFutureExt, Addr, Arbiter, AsyncContext, Context, Handler, Message, ResponseFuture};
 use cooperage_domain::cluster::{self, Event};
 use cooperage_domain::id::ClusterId;
 use cooperage_schema::{Store, StoreError};
 use slog::{Logger, error, info, warn};
+use tokio::sync::oneshot;
 
 use crate::clock::SharedClock;
 use crate::cluster::{Cluster, Found, OperateError, Surroundings};
@@ -64,6 +62,8 @@ pub struct Office {
 pub struct Registry {
     office: Office,
     live: HashMap<ClusterId, Addr<Cluster>>,
+    /// Who waits for clusters that are being read. Each is read once: a second read would take it away from the first.
+    loading: HashMap<ClusterId, Vec<oneshot::Sender<Result<Addr<Cluster>, FindError>>>>,
     failures: HashMap<ClusterId, u32>,
 }
 
@@ -71,7 +71,7 @@ impl Registry {
     /// Without live clusters; those with something to do start with it.
     #[must_use]
     pub fn new(office: Office) -> Self {
-        Self { office, live: HashMap::new(), failures: HashMap::new() }
+        Self { office, live: HashMap::new(), loading: HashMap::new(), failures: HashMap::new() }
     }
 
     fn surroundings(&mut self, tenant: &str, registry: Addr<Self>) -> Surroundings {
@@ -111,6 +111,25 @@ impl Registry {
         };
         self.live.insert(id, address.clone());
         address
+    }
+}
+
+impl Registry {
+    /// Reads a cluster, starts it, and tells all who wait for it.
+    fn load(&self, id: ClusterId, ctx: &mut Context<Self>) {
+        let store = self.office.store.clone();
+        let loaded = actix_rt::task::spawn_blocking(move || load(&store, id));
+        ctx.spawn(wrap_future(loaded).map(move |loaded, registry: &mut Self, ctx: &mut Context<Self>| {
+            let loaded = loaded.unwrap_or_else(|fault| Err(FindError::Unreadable(id, fault.to_string())));
+            let found = loaded.map(|(state, epoch)| {
+                let tenant = state.account.tenant_id.clone();
+                registry.start(id, &tenant, Some(state), epoch, ctx)
+            });
+            for waiting in registry.loading.remove(&id).into_iter().flatten() {
+                // Who asked may be gone.
+                let _ = waiting.send(found.clone());
+            }
+        }));
     }
 }
 
@@ -184,24 +203,20 @@ pub struct Stopped {
 }
 
 impl Handler<Find> for Registry {
-    type Result = ResponseActFuture<Self, Result<Addr<Cluster>, FindError>>;
+    type Result = ResponseFuture<Result<Addr<Cluster>, FindError>>;
 
-    fn handle(&mut self, Find { id }: Find, _: &mut Self::Context) -> Self::Result {
+    fn handle(&mut self, Find { id }: Find, ctx: &mut Self::Context) -> Self::Result {
         if let Some(address) = self.live.get(&id).filter(|address| address.connected()) {
-            return Box::pin(wrap_future(std::future::ready(Ok(address.clone()))));
+            return Box::pin(std::future::ready(Ok(address.clone())));
         }
-        let store = self.office.store.clone();
-        let loaded = actix_rt::task::spawn_blocking(move || load(&store, id));
-        Box::pin(wrap_future(loaded).map(move |loaded, registry: &mut Self, ctx| {
-            // Somebody else may have been faster while this was being read.
-            if let Some(address) = registry.live.get(&id).filter(|address| address.connected()) {
-                return Ok(address.clone());
-            }
-            let (state, epoch) =
-                loaded.unwrap_or_else(|fault| Err(FindError::Unreadable(id, fault.to_string())))?;
-            let tenant = state.account.tenant_id.clone();
-            Ok(registry.start(id, &tenant, Some(state), epoch, ctx))
-        }))
+        let (sender, answer) = oneshot::channel();
+        let waiting = self.loading.entry(id).or_default();
+        waiting.push(sender);
+        if waiting.len() == 1 {
+            self.load(id, ctx);
+        }
+        let broken = move |_| Err(FindError::Unreadable(id, "the registry is gone".to_owned()));
+        Box::pin(async move { answer.await.unwrap_or_else(broken) })
     }
 }
 
