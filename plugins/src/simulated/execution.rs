@@ -62,8 +62,7 @@ fn start(directory: &Path, run: &Path, order: &TaskOrder) -> io::Result<Child> {
         std::fs::create_dir_all(path)?;
     }
     let service = order.config.service.as_ref().map_or("-", |service| service.name.as_str());
-    let what =
-        format!("{} {} {} {} {service}", order.node_id, order.task_name, order.task_id, order.attempt);
+    let what = format!("{} {} {} {} {service}", order.node_id, order.task_name, order.task_id, order.attempt);
     Command::new("sh")
         .args(["-c", RUNNER, "simulated"])
         .args([run, &machine(directory, &order.node_id)])

@@ -122,7 +122,8 @@ mod tests {
 
     #[test]
     fn only_the_tasks_named_fail_and_only_so_often() {
-        let fault = Fault { task: Some(TaskName::Create), node: Some(1001), service: None, attempts: 2, code: 9 };
+        let fault =
+            Fault { task: Some(TaskName::Create), node: Some(1001), service: None, attempts: 2, code: 9 };
         let scenario = Scenario { faults: vec![fault], ..Scenario::default() };
         let codes = [(TaskName::Create, 1001, 1), (TaskName::Create, 1001, 2), (TaskName::Create, 1001, 3)]
             .map(|(name, node, attempt)| scenario.code(&order(name, node, attempt)));
