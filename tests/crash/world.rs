@@ -145,7 +145,7 @@ pub fn catalog() -> Value {
     };
     let all = actions(&["install", "configure", "initialize", "start", "stop", "remove"]);
     json!([
-        {"kind": "provider", "name": "sim", "providertype": "simulated", "provisioner": {}},
+        {"kind": "provider", "name": "sim", "providertype": "simulated", "provisioner": {"account": "lab"}},
         {"kind": "hardwaretype", "name": "small", "providermap": {"sim": {"flavor": "small"}}},
         {"kind": "imagetype", "name": "plain", "providermap": {"sim": {"image": "plain", "sshuser": "root"}}},
         {"kind": "service", "name": "base", "dependencies": {"provides": [], "conflicts": []},

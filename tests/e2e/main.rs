@@ -1,4 +1,4 @@
-//! Whole clusters on real machines of this host, through the server as people use it; and what it says to bad input.
+//! Whole clusters on real machines of this host, through the server as people use it.
 //!
 //! What runs machines says why and does nothing where the host cannot carry any.
 
@@ -9,6 +9,4 @@ mod kills;
 #[path = "../lab/mod.rs"]
 mod lab;
 mod machines;
-mod refusals;
-mod shapes;
 mod three_at_once;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use cooperage_domain::entity::{Base, PluginType, ProviderType};
+use cooperage_domain::entity::{Base, FieldSchema, ParameterSet, Parameters, PluginType, ProviderType};
 use cooperage_domain::task::TaskReport;
 use serde_json::{Map, Value};
 
@@ -13,6 +13,9 @@ use super::SIMULATED_TYPE;
 use super::execution::execute;
 use crate::context::{Context, TaskFault};
 use crate::provider::{Machine, MachineState, Provider};
+
+/// The one field of the provider type, which is required.
+const ACCOUNT: &str = "account";
 
 /// Makes machines that are directories.
 #[derive(Debug, Clone)]
@@ -30,7 +33,23 @@ impl SimulatedProvider {
 #[async_trait]
 impl Provider for SimulatedProvider {
     fn descriptor(&self) -> ProviderType {
-        ProviderType(descriptor("Machines that are directories, for tests"))
+        let account = FieldSchema {
+            label: "Account".to_owned(),
+            kind: "text".to_owned(),
+            tip: "Any text; it is there so that something can be missing".to_owned(),
+            options: None,
+            default: None,
+            overridable: false,
+            sensitive: false,
+        };
+        let mut descriptor = descriptor("Machines that are directories, for tests");
+        // Whoever gives it, the administrator or the user, somebody must.
+        let required = ParameterSet {
+            fields: [(ACCOUNT.to_owned(), account)].into(),
+            required: vec![[ACCOUNT.to_owned()].into()],
+        };
+        descriptor.parameters = Parameters { admin: required.clone(), user: required };
+        ProviderType(descriptor)
     }
 
     async fn create(&self, task: &Context) -> Result<TaskReport, TaskFault> {
