@@ -30,6 +30,8 @@ pub struct Settings {
     pub auth: Auth,
     /// Who works.
     pub workers: Workers,
+    /// Provisioners elsewhere.
+    pub provisioners: Provisioners,
     /// How machines are reached.
     pub ssh: Ssh,
     /// Machines on this host.
@@ -100,6 +102,14 @@ pub enum AuthMode {
 pub struct Workers {
     /// Tasks this process carries out at once.
     pub local: usize,
+}
+
+/// Provisioners elsewhere.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provisioners {
+    /// How long one may be silent before it is forgotten.
+    pub silence_seconds: u32,
 }
 
 /// How machines are reached.

@@ -41,6 +41,8 @@ pub enum Deadline {
     Lease(ClusterId),
     /// A cluster has had nothing to do for a while.
     Idle(ClusterId),
+    /// A provisioner elsewhere, by its id, has been silent for too long.
+    Heartbeat(String),
 }
 
 /// The time of a deadline has come.

@@ -15,6 +15,7 @@
 pub mod clock;
 pub mod cluster;
 pub mod estimate;
+pub mod fleet;
 pub mod janitor;
 pub mod journal;
 pub mod node;

@@ -10,6 +10,7 @@ mod logs;
 mod nodes;
 mod preview;
 mod problem;
+mod provisioners;
 mod resources;
 mod state;
 
@@ -33,6 +34,7 @@ pub fn user_routes(config: &mut web::ServiceConfig) {
         .route("/v2/clusters/{id}/logs", web::get().to(logs::get))
         .route("/v2/nodes", web::get().to(nodes::list))
         .configure(clusters::routes)
+        .configure(provisioners::user_routes)
         .configure(resources::routes)
         .configure(entities::routes)
         .default_service(web::to(unknown_path));
@@ -40,7 +42,7 @@ pub fn user_routes(config: &mut web::ServiceConfig) {
 
 /// Everything on the port for provisioners.
 pub fn task_routes(config: &mut web::ServiceConfig) {
-    config.default_service(web::to(unknown_path));
+    config.configure(provisioners::task_routes).default_service(web::to(unknown_path));
 }
 
 async fn status() -> HttpResponse {

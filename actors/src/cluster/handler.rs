@@ -141,7 +141,7 @@ impl Handler<TimeUp> for Cluster {
         match deadline {
             Deadline::Pause { .. } => self.pursue(ctx),
             Deadline::Idle(_) if self.is_idle() => ctx.stop(),
-            Deadline::Idle(_) | Deadline::Attempt { .. } | Deadline::Lease(_) => {}
+            Deadline::Idle(_) | Deadline::Attempt { .. } | Deadline::Lease(_) | Deadline::Heartbeat(_) => {}
         }
     }
 }
