@@ -8,24 +8,29 @@
 //! Nothing is done before the events that say so are durable. While they are on their way the mailbox waits, so that every
 //! decision is made on the state that the one before it left.
 
+mod handler;
+mod message;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use actix::{
-    Actor, ActorFutureExt, Addr, AsyncContext, Context, Handler, Message, ResponseFuture, WrapFuture,
-};
-use cooperage_domain::cluster::{self, Command, Effect, Event, Job, OrderError, Refusal, apply, decide, due};
+use actix::{Actor, ActorContext, ActorFutureExt, Addr, AsyncContext, Context, WrapFuture};
+use cooperage_domain::cluster::{self, ClusterStatus, Effect, Event, Job, OrderError, apply, due};
 use cooperage_domain::id::{ClusterId, NodeId};
-use cooperage_domain::task::{TaskOrder, TaskReport};
+use cooperage_domain::task::TaskReport;
 use slog::{Logger, error, info, o};
-use tokio::sync::oneshot;
+
+pub use message::{Begin, Found, GetState, Operate, OperateError, Report};
 
 use crate::clock::SharedClock;
 use crate::estimate::{Estimates, sample};
-use crate::janitor::{Arm, Deadline, Disarm, TimeUp};
+use crate::janitor::{Arm, Deadline};
 use crate::journal::{Journal, Record, RecordError};
 use crate::node::{Colleagues, Follow, Node, Offer, Withdraw};
 use crate::registry::{Registry, Stopped};
+
+/// How long a cluster with nothing to do stays live, in ms.
+const REST_AFTER: i64 = 60_000;
 
 /// What a live cluster needs from the rest of the process.
 #[derive(Clone)]
@@ -61,18 +66,19 @@ pub struct Cluster {
     ranked_job: u32,
     logger: Logger,
     /// Tells the registry when this actor is gone, however it goes.
-    _farewell: Farewell,
+    farewell: Farewell,
 }
 
 /// Tells the registry that the actor is gone; during a panic too, since values are dropped then as well.
 struct Farewell {
     id: ClusterId,
     registry: Addr<Registry>,
+    failed: bool,
 }
 
 impl Drop for Farewell {
     fn drop(&mut self) {
-        self.registry.do_send(Stopped { id: self.id, failed: std::thread::panicking() });
+        self.registry.do_send(Stopped { id: self.id, failed: self.failed || std::thread::panicking() });
     }
 }
 
@@ -86,7 +92,7 @@ impl Cluster {
         surroundings: Surroundings,
     ) -> Self {
         let logger = surroundings.logger.new(o!("cluster" => id.to_string()));
-        let farewell = Farewell { id, registry: surroundings.registry.clone() };
+        let farewell = Farewell { id, registry: surroundings.registry.clone(), failed: false };
         Self {
             id,
             state: state.map(Arc::new),
@@ -98,24 +104,27 @@ impl Cluster {
             ranks: HashMap::new(),
             ranked_job: 0,
             logger,
-            _farewell: farewell,
+            farewell,
         }
     }
 
-    /// Makes events durable, applies them and does what is due. The mailbox waits meanwhile.
+    /// Applies events, makes them durable, and does what is due. The mailbox waits meanwhile, so nobody sees the new state
+    /// before it is durable; when it cannot be made so, this actor ends, and starts again from the journal.
     fn record(&mut self, events: Vec<Event>, who: String, done: Done, ctx: &mut Context<Self>) {
         if events.is_empty() {
             done(self, Ok(()), ctx);
             return;
         }
-        let mut next = self.state.as_deref().cloned();
+        // Nobody else holds the state as a rule, so that it is changed in place and not copied.
+        let mut next = self.state.take().map(Arc::unwrap_or_clone);
         let sequence = next.as_ref().map_or(0, |state| state.sequence);
         for event in &events {
             apply(&mut next, event);
         }
         let Some(next) = next.map(Arc::new) else { return };
+        self.state = Some(Arc::clone(&next));
         let record = Record {
-            cluster: Arc::clone(&next),
+            cluster: next,
             epoch: self.epoch,
             expected_sequence: sequence,
             at: self.surroundings.clock.now(),
@@ -126,18 +135,17 @@ impl Cluster {
         ctx.wait(durable.into_actor(self).map(move |answer, actor, ctx| {
             match answer.unwrap_or(Err(RecordError::Gone)) {
                 Ok(()) => {
-                    actor.state = Some(next);
                     actor.note(&events);
                     actor.pursue(ctx);
                     done(actor, Ok(()), ctx);
                 }
                 Err(fault) => {
                     error!(actor.logger, "events were not recorded"; "fault" => fault.to_string());
-                    let lost = fault.ownership_is_lost();
+                    // Whoever owns the cluster now goes on with it; otherwise it is taken up again from the journal.
+                    actor.farewell.failed = !fault.is_fenced();
+                    actor.state = None;
                     done(actor, Err(fault), ctx);
-                    if lost {
-                        actix::ActorContext::stop(ctx);
-                    }
+                    ctx.stop();
                 }
             }
         }));
@@ -163,7 +171,7 @@ impl Cluster {
                     }
                 }
                 Event::JobEnded { status, .. } => {
-                    info!(self.logger, "job ended"; "status" => status.as_str())
+                    info!(self.logger, "job ended"; "status" => status.as_str());
                 }
                 _ => {}
             }
@@ -185,10 +193,23 @@ impl Cluster {
                 Effect::Expire { at } => self.surroundings.colleagues.janitor.do_send(Arm {
                     deadline: Deadline::Lease(self.id),
                     at,
-                    whom: ctx.address().recipient(),
+                    // It outlives this actor, which may rest when the time comes.
+                    whom: self.surroundings.registry.clone().recipient(),
                 }),
             }
         }
+        if state.status != ClusterStatus::Pending {
+            self.rest_later(ctx);
+        }
+    }
+
+    /// A cluster with nothing to do stops after a while; the registry starts it again when somebody asks for it.
+    fn rest_later(&self, ctx: &Context<Self>) {
+        self.surroundings.colleagues.janitor.do_send(Arm {
+            deadline: Deadline::Idle(self.id),
+            at: self.surroundings.clock.now().saturating_add(REST_AFTER),
+            whom: ctx.address().recipient(),
+        });
     }
 
     fn offer(&mut self, task: u32, node: &NodeId, not_before: i64, ctx: &Context<Self>) {
@@ -250,6 +271,10 @@ impl Cluster {
         }
     }
 
+    fn is_idle(&self) -> bool {
+        self.state.as_ref().is_some_and(|state| state.status != ClusterStatus::Pending)
+    }
+
     fn latest_job(&self) -> Option<&Job> {
         self.state.as_ref().and_then(|state| state.latest_job())
     }
@@ -266,202 +291,5 @@ impl Actor for Cluster {
 
     fn started(&mut self, ctx: &mut Self::Context) {
         self.pursue(ctx);
-    }
-}
-
-/// Why a cluster did not do what it was told.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum OperateError {
-    /// It refused.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-    /// The decision could not be made durable, so nothing has happened.
-    #[error("the decision could not be recorded: {0}")]
-    NotRecorded(#[from] RecordError),
-    /// The actor went away.
-    #[error("the cluster is being restarted; try again")]
-    Gone,
-}
-
-/// Bring a cluster into being: its first events.
-#[derive(Debug, Message)]
-#[rtype(result = "Result<(), OperateError>")]
-pub struct Found {
-    /// As decided by [`cluster::create()`].
-    pub events: Vec<Event>,
-    /// Who asked.
-    pub who: String,
-}
-
-/// Tell a cluster something. Answered when it is durable.
-#[derive(Debug, Message)]
-#[rtype(result = "Result<Arc<cluster::Cluster>, OperateError>")]
-pub struct Operate {
-    /// What.
-    pub command: Command,
-    /// Who tells it, for the journal.
-    pub who: String,
-}
-
-/// A node has a worker for this task: record the attempt, and say what is to be done.
-#[derive(Debug, Clone, Copy, Message)]
-#[rtype(result = "Result<TaskOrder, OperateError>")]
-pub struct Begin {
-    /// Number of the task.
-    pub task: u32,
-}
-
-/// An attempt has ended.
-#[derive(Debug, Message)]
-#[rtype(result = "Result<(), OperateError>")]
-pub struct Report {
-    /// Number of the task.
-    pub task: u32,
-    /// Number of the attempt.
-    pub attempt: u32,
-    /// What the worker reported; `None` when its time was up.
-    pub report: Option<TaskReport>,
-}
-
-/// How is the cluster?
-#[derive(Debug, Clone, Copy, Message)]
-#[rtype(result = "Option<Arc<cluster::Cluster>>")]
-pub struct GetState;
-
-type Answer<T> = ResponseFuture<Result<T, OperateError>>;
-
-/// A place for the answer, which is given when the events are durable.
-fn answer_later<T: 'static>() -> (oneshot::Sender<Result<T, OperateError>>, Answer<T>) {
-    let (sender, receiver) = oneshot::channel();
-    (sender, Box::pin(async { receiver.await.unwrap_or(Err(OperateError::Gone)) }))
-}
-
-impl Handler<Found> for Cluster {
-    type Result = Answer<()>;
-
-    fn handle(&mut self, found: Found, ctx: &mut Self::Context) -> Self::Result {
-        let (sender, answer) = answer_later();
-        let done: Done = Box::new(move |_, result, _| {
-            // Nobody may be waiting any more.
-            let _ = sender.send(result.map_err(OperateError::from));
-        });
-        self.record(found.events, found.who, done, ctx);
-        answer
-    }
-}
-
-impl Handler<Operate> for Cluster {
-    type Result = Answer<Arc<cluster::Cluster>>;
-
-    fn handle(&mut self, operate: Operate, ctx: &mut Self::Context) -> Self::Result {
-        let Some(state) = self.state.clone() else { return Box::pin(async { Err(OperateError::Gone) }) };
-        let events = match decide(&state, operate.command, self.surroundings.clock.now()) {
-            Ok(events) => events,
-            Err(refusal) => return Box::pin(async { Err(refusal.into()) }),
-        };
-        let (sender, answer) = answer_later();
-        let done: Done = Box::new(move |actor, result, _| {
-            let state = actor.state.clone().ok_or(OperateError::Gone);
-            let _ = sender.send(result.map_err(OperateError::from).and(state));
-        });
-        self.record(events, operate.who, done, ctx);
-        answer
-    }
-}
-
-impl Handler<Begin> for Cluster {
-    type Result = Answer<TaskOrder>;
-
-    fn handle(&mut self, Begin { task }: Begin, ctx: &mut Self::Context) -> Self::Result {
-        let Some(state) = self.state.clone() else { return Box::pin(async { Err(OperateError::Gone) }) };
-        self.offered.remove(&task);
-        let command = Command::StartAttempt { task, worker: "local".to_owned() };
-        let events = match decide(&state, command, self.surroundings.clock.now()) {
-            Ok(events) => events,
-            Err(refusal) => return Box::pin(async { Err(refusal.into()) }),
-        };
-        if let Some(Event::AttemptStarted { attempt, .. }) = events.first() {
-            self.followed.insert((task, *attempt));
-        }
-        let (sender, answer) = answer_later();
-        let done: Done = Box::new(move |actor, result, ctx| {
-            let _ = sender.send(result.map_err(OperateError::from).and_then(|()| actor.hand_out(task, ctx)));
-        });
-        self.record(events, "scheduler".to_owned(), done, ctx);
-        answer
-    }
-}
-
-impl Cluster {
-    /// The order for a task whose attempt has just been recorded. One that cannot be given fails the attempt.
-    fn hand_out(&self, task: u32, ctx: &Context<Self>) -> Result<TaskOrder, OperateError> {
-        let (Some(state), Some(found)) =
-            (&self.state, self.latest_job().and_then(|job| job.tasks.get(&task)))
-        else {
-            return Err(OperateError::Gone);
-        };
-        let attempt = found.open_attempt().map_or(1, |attempt| attempt.number);
-        let deadline = Deadline::Attempt { node: found.node.clone(), task, attempt };
-        match cluster::order(state, task, attempt) {
-            Ok(order) => {
-                let at = self.surroundings.clock.now().saturating_add(state.limits.task_timeout);
-                if let Some(node) = self.nodes.get(&found.node) {
-                    node.do_send(Follow { order: None, task, attempt, deadline: at });
-                }
-                Ok(order)
-            }
-            Err(fault) => {
-                self.surroundings.colleagues.janitor.do_send(Disarm(deadline));
-                ctx.address().do_send(Report { task, attempt, report: Some(unexpandable(&fault)) });
-                Err(Refusal::NotReady { task, reason: "its configuration cannot be expanded" }.into())
-            }
-        }
-    }
-}
-
-impl Handler<Report> for Cluster {
-    type Result = Answer<()>;
-
-    fn handle(&mut self, Report { task, attempt, report }: Report, ctx: &mut Self::Context) -> Self::Result {
-        let Some(state) = self.state.clone() else { return Box::pin(async { Err(OperateError::Gone) }) };
-        let command = match report {
-            Some(report) => Command::FinishAttempt { task, attempt, report },
-            None => Command::TimeOutAttempt { task, attempt },
-        };
-        self.followed.remove(&(task, attempt));
-        let events = match decide(&state, command, self.surroundings.clock.now()) {
-            Ok(events) => events,
-            Err(refusal) => return Box::pin(async { Err(refusal.into()) }),
-        };
-        let (sender, answer) = answer_later();
-        let done: Done = Box::new(move |_, result, _| {
-            let _ = sender.send(result.map_err(OperateError::from));
-        });
-        self.record(events, "worker".to_owned(), done, ctx);
-        answer
-    }
-}
-
-impl Handler<GetState> for Cluster {
-    type Result = actix::MessageResult<GetState>;
-
-    fn handle(&mut self, _: GetState, _: &mut Self::Context) -> Self::Result {
-        actix::MessageResult(self.state.clone())
-    }
-}
-
-impl Handler<TimeUp> for Cluster {
-    type Result = ();
-
-    fn handle(&mut self, TimeUp(deadline): TimeUp, ctx: &mut Self::Context) {
-        match deadline {
-            Deadline::Pause { .. } => self.pursue(ctx),
-            Deadline::Lease(_) => {
-                info!(self.logger, "the lease has run out");
-                let who = "janitor".to_owned();
-                ctx.address().do_send(Operate { command: Command::Delete { by: who.clone() }, who });
-            }
-            Deadline::Attempt { .. } | Deadline::Idle(_) => {}
-        }
     }
 }

@@ -20,10 +20,12 @@ use crate::projection::project;
 
 /// A snapshot is written after so many events, and when a job ends.
 const EVENTS_PER_SNAPSHOT: u64 = 500;
-/// How often an append is tried again while the database is away.
-const MAX_TRIES: u32 = 60;
-/// Pause between two tries.
-const PAUSE: Duration = Duration::from_secs(1);
+/// How often an append is tried again while the database is away: some two minutes in all.
+const MAX_TRIES: u32 = 64;
+/// First pause between two tries; doubles.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+/// Longest pause between two tries.
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 /// The way to the journal.
 pub struct Journal {
@@ -81,10 +83,10 @@ pub enum RecordError {
 }
 
 impl RecordError {
-    /// Whether somebody else owns the cluster now, or its journal is not where we believe: the actor must start anew.
+    /// Whether another server owns the cluster now.
     #[must_use]
-    pub const fn ownership_is_lost(&self) -> bool {
-        matches!(self, Self::Refused(_))
+    pub const fn is_fenced(&self) -> bool {
+        matches!(self, Self::Refused(AppendError::Fenced { .. }))
     }
 }
 
@@ -95,12 +97,14 @@ impl Handler<Record> for Journal {
         let (writer, logger) = (self.writer.clone(), self.logger.clone());
         Box::pin(async move {
             let append = append(&record)?;
+            let mut pause = FIRST_PAUSE;
             for _ in 0..MAX_TRIES {
                 match append_once(&writer, append.clone()).await {
                     Err(RecordError::Refused(fault)) if fault.is_retryable() => {
                         warn!(logger, "the journal waits for the database"; "fault" => fault.to_string(),
                             "cluster" => record.cluster.id.to_string());
-                        tokio::time::sleep(PAUSE).await;
+                        tokio::time::sleep(pause).await;
+                        pause = (pause * 2).min(LONGEST_PAUSE);
                     }
                     other => return other,
                 }

@@ -256,12 +256,11 @@ impl Handler<TimeUp> for Node {
 
     fn handle(&mut self, TimeUp(deadline): TimeUp, _: &mut Self::Context) {
         let Deadline::Attempt { task: late, attempt: late_attempt, .. } = deadline else { return };
-        if let Current::Executing { task, attempt, cancel, timed_out } = &mut self.current {
-            if (*task, *attempt) == (late, late_attempt) {
-                warn!(self.logger, "attempt timed out"; "task" => late, "attempt" => late_attempt);
-                *timed_out = true;
-                cancel.cancel();
-            }
+        let Current::Executing { task, attempt, cancel, timed_out } = &mut self.current else { return };
+        if (*task, *attempt) == (late, late_attempt) {
+            warn!(self.logger, "attempt timed out"; "task" => late, "attempt" => late_attempt);
+            *timed_out = true;
+            cancel.cancel();
         }
     }
 }

@@ -52,7 +52,7 @@ impl Touched {
                 self.nodes.extend(tasks.iter().map(|step| step.node.clone()));
             }
             Event::AttemptStarted { task, .. } | Event::TaskSucceeded { task, .. } => {
-                self.task(*task, cluster)
+                self.task(*task, cluster);
             }
             Event::TaskFailed { task, next, .. } => {
                 self.task(*task, cluster);

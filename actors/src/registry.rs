@@ -16,15 +16,15 @@ use actix::{
     Actor, ActorFutureExt, Addr, Arbiter, AsyncContext, Context, Handler, Message, ResponseActFuture,
     ResponseFuture,
 };
-use cooperage_domain::cluster::{self, Event};
+use cooperage_domain::cluster::{self, ClusterStatus, Command, EVENT_VERSION, Event};
 use cooperage_domain::id::ClusterId;
-use cooperage_schema::{Store, StoreError};
+use cooperage_schema::{ClusterFilter, ClusterRow, Store, StoreError};
 use slog::{Logger, error, info, warn};
 
 use crate::clock::SharedClock;
-use crate::cluster::{Cluster, Found, OperateError, Surroundings};
+use crate::cluster::{Cluster, Found, Operate, OperateError, Surroundings};
 use crate::estimate::Estimates;
-use crate::janitor::Janitor;
+use crate::janitor::{Arm, Deadline, Janitor, TimeUp};
 use crate::journal::Journal;
 use crate::node::Colleagues;
 use crate::provisioner::Provisioner;
@@ -35,6 +35,14 @@ use crate::worker_pool::WorkerPool;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// Longest such pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// States in which a cluster has, or may have, machines.
+const LIVE: [&str; 4] = [
+    ClusterStatus::Pending.as_str(),
+    ClusterStatus::Active.as_str(),
+    ClusterStatus::Incomplete.as_str(),
+    ClusterStatus::Inconsistent.as_str(),
+];
 
 /// What the registry gives its clusters.
 pub struct Office {
@@ -64,6 +72,7 @@ pub struct Office {
 pub struct Registry {
     office: Office,
     live: HashMap<ClusterId, Addr<Cluster>>,
+    /// Failures in a row; a cluster that then rests in order starts over.
     failures: HashMap<ClusterId, u32>,
 }
 
@@ -117,23 +126,53 @@ impl Registry {
 impl Actor for Registry {
     type Context = Context<Self>;
 
-    /// Takes up every cluster that has something to do.
+    /// Takes up every cluster that has something to do, and remembers when leases end.
     fn started(&mut self, ctx: &mut Self::Context) {
         let store = self.office.store.clone();
-        let work = async move { actix_rt::task::spawn_blocking(move || store.live_clusters()).await };
-        ctx.spawn(wrap_future(work).map(|found, registry: &mut Self, ctx: &mut Context<Self>| {
-            let logger = &registry.office.logger;
-            match found {
-                Ok(Ok(clusters)) => {
-                    info!(logger, "clusters found in the journal"; "live" => clusters.len());
-                    for owner in clusters {
-                        ctx.address().do_send(Find { id: owner.cluster });
-                    }
-                }
-                Ok(Err(fault)) => error!(logger, "cannot look for clusters"; "fault" => fault.to_string()),
-                Err(fault) => error!(logger, "the look for clusters broke off"; "fault" => fault.to_string()),
-            }
+        let filter = ClusterFilter { statuses: LIVE.map(str::to_owned).to_vec(), ..ClusterFilter::default() };
+        let work = async move { actix_rt::task::spawn_blocking(move || store.clusters(&filter)).await };
+        ctx.spawn(wrap_future(work).map(|found, registry: &mut Self, ctx: &mut Context<Self>| match found {
+            Ok(Ok(clusters)) => registry.take_up(&clusters, ctx),
+            Ok(Err(fault)) => error!(registry.office.logger, "cannot look for clusters"; "fault" => fault.to_string()),
+            Err(fault) => error!(registry.office.logger, "the look for clusters broke off"; "fault" => fault.to_string()),
         }));
+    }
+}
+
+impl Registry {
+    fn take_up(&self, clusters: &[ClusterRow], ctx: &Context<Self>) {
+        info!(self.office.logger, "clusters found in the journal"; "live" => clusters.len());
+        for cluster in clusters {
+            if cluster.status == ClusterStatus::Pending.as_str() {
+                ctx.address().do_send(Find { id: cluster.id });
+            } else if cluster.expires_ms != 0 {
+                self.office.janitor.do_send(Arm {
+                    deadline: Deadline::Lease(cluster.id),
+                    at: cluster.expires_ms,
+                    whom: ctx.address().recipient(),
+                });
+            }
+        }
+    }
+}
+
+impl Handler<TimeUp> for Registry {
+    type Result = ();
+
+    /// A lease has run out: the cluster is deleted in the janitor's name.
+    fn handle(&mut self, TimeUp(deadline): TimeUp, ctx: &mut Self::Context) {
+        let Deadline::Lease(id) = deadline else { return };
+        info!(self.office.logger, "a lease has run out"; "cluster" => id.to_string());
+        let (registry, logger) = (ctx.address(), self.office.logger.clone());
+        actix::spawn(async move {
+            let who = "janitor".to_owned();
+            let Ok(Ok(cluster)) = registry.send(Find { id }).await else { return };
+            let delete = Operate { command: Command::Delete { by: who.clone() }, who };
+            if let Ok(Err(refusal)) = cluster.send(delete).await {
+                // A job under way ends first; the cluster arms its lease again then.
+                info!(logger, "not deleted yet"; "cluster" => id.to_string(), "reason" => refusal.to_string());
+            }
+        });
     }
 }
 
@@ -149,6 +188,14 @@ pub enum FindError {
     /// Its journal makes no sense.
     #[error("the journal of cluster {0} cannot be read: {1}")]
     Unreadable(ClusterId, String),
+}
+
+/// Where is this cluster, if it is live?
+#[derive(Debug, Clone, Copy, Message)]
+#[rtype(result = "Option<Addr<Cluster>>")]
+pub struct Look {
+    /// Which.
+    pub id: ClusterId,
 }
 
 /// Where is this cluster? It is started if it is not live.
@@ -205,6 +252,14 @@ impl Handler<Find> for Registry {
     }
 }
 
+impl Handler<Look> for Registry {
+    type Result = Option<Addr<Cluster>>;
+
+    fn handle(&mut self, Look { id }: Look, _: &mut Self::Context) -> Self::Result {
+        self.live.get(&id).filter(|address| address.connected()).cloned()
+    }
+}
+
 impl Handler<Create> for Registry {
     type Result = ResponseFuture<Result<(), OperateError>>;
 
@@ -224,6 +279,7 @@ impl Handler<Stopped> for Registry {
         }
         self.live.remove(&id);
         if !failed {
+            self.failures.remove(&id);
             return;
         }
         let failures = self.failures.entry(id).or_default();
@@ -237,17 +293,27 @@ impl Handler<Stopped> for Registry {
 
 /// A cluster as its journal says, and the number under which this server now owns it.
 fn load(store: &Store, id: ClusterId) -> Result<(cluster::Cluster, u64), FindError> {
-    let unreadable = |fault: String| FindError::Unreadable(id, fault);
     store.cluster(id)?.ok_or(FindError::Unknown(id))?;
     let epoch = store.claim(id)?;
+    Ok((read(store, id)?, epoch))
+}
+
+/// A cluster as its journal says, without taking it over. Waits for the database.
+///
+/// # Errors
+/// When there is none, or its journal cannot be read.
+pub fn read(store: &Store, id: ClusterId) -> Result<cluster::Cluster, FindError> {
+    let unreadable = |fault: serde_json::Error| FindError::Unreadable(id, fault.to_string());
     let loaded = store.load(id)?;
-    let mut state: Option<cluster::Cluster> = match loaded.snapshot {
-        Some(snapshot) => Some(serde_json::from_str(&snapshot.state).map_err(|e| unreadable(e.to_string()))?),
-        None => None,
-    };
+    let snapshot = loaded.snapshot.map(|snapshot| serde_json::from_str(&snapshot.state));
+    let mut state: Option<cluster::Cluster> = snapshot.transpose().map_err(unreadable)?;
     for stored in loaded.events {
-        let event: Event = serde_json::from_str(&stored.event.json).map_err(|e| unreadable(e.to_string()))?;
+        if stored.event.version > EVENT_VERSION {
+            let fault = format!("event {} was written by a newer version of Cooperage", stored.sequence);
+            return Err(FindError::Unreadable(id, fault));
+        }
+        let event: Event = serde_json::from_str(&stored.event.json).map_err(unreadable)?;
         cluster::apply(&mut state, &event);
     }
-    state.map(|state| (state, epoch)).ok_or(FindError::Unknown(id))
+    state.ok_or(FindError::Unknown(id))
 }

@@ -102,7 +102,6 @@ fn write_claims(engine: &mut Engine, server: &str, appends: &[&Append]) -> Query
     let row = |append: &&Append| {
         [Value::unsigned(append.cluster.0), Value::text(server), Value::unsigned(append.epoch)]
     };
-    // The closure must borrow `server`, not the loop's reference.
     let values: Vec<Value<'_>> = appends.iter().flat_map(row).collect();
     OWNERSHIP.run(engine, &values)
 }

@@ -39,7 +39,9 @@ impl Store {
 
 fn stored(cluster: ClusterId, row: Columns) -> Result<StoredOutput, StoreError> {
     let (job, task, sequence, attempt, at_ms, stream, text) = row;
-    let small = |what: &'static str, number: i64| u32::try_from(number).map_err(|fault| StoreError::corrupt(what, fault));
+    let small = |what: &'static str, number: i64| {
+        u32::try_from(number).map_err(|fault| StoreError::corrupt(what, fault))
+    };
     let job = JobId { cluster, number: small("a job", job)? };
     let chunk = OutputChunk {
         task: TaskId { job, number: small("a task", task)? },

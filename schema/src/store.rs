@@ -31,6 +31,8 @@ impl Default for StoreOptions {
 }
 
 /// Everything that is stored. Cheap to clone. Its calls block: actors make them from threads that may.
+///
+/// Call [`Store::close`] before the program ends: the writing thread is not waited for otherwise.
 #[derive(Clone)]
 pub struct Store(Arc<Inner>);
 

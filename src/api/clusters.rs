@@ -5,7 +5,7 @@ use std::sync::Arc;
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 use cooperage_actors::cluster::Operate;
-use cooperage_actors::registry::Create;
+use cooperage_actors::registry::{Create, Find};
 use cooperage_domain::cluster::{Accepted, Asking, ClusterRequest, Command, Nodes, create};
 use cooperage_domain::id::{ClusterId, JobId};
 use cooperage_schema::ClusterFilter;
@@ -141,27 +141,27 @@ pub(super) fn asking(state: &AppState, identity: &Identity, id: ClusterId) -> As
 }
 
 async fn get(state: State, identity: Identity, id: web::Path<String>) -> Answer {
-    let (_, cluster) = state.cluster(&identity, &id).await?;
+    let cluster = state.cluster(&identity, &id).await?;
     Ok(HttpResponse::Ok().json(details(&cluster)))
 }
 
 async fn get_status(state: State, identity: Identity, id: web::Path<String>) -> Answer {
-    let (_, cluster) = state.cluster(&identity, &id).await?;
+    let cluster = state.cluster(&identity, &id).await?;
     Ok(HttpResponse::Ok().json(status(&cluster)))
 }
 
 async fn get_services(state: State, identity: Identity, id: web::Path<String>) -> Answer {
-    let (_, cluster) = state.cluster(&identity, &id).await?;
+    let cluster = state.cluster(&identity, &id).await?;
     Ok(HttpResponse::Ok().json(&cluster.services))
 }
 
 async fn get_config(state: State, identity: Identity, id: web::Path<String>) -> Answer {
-    let (_, cluster) = state.cluster(&identity, &id).await?;
+    let cluster = state.cluster(&identity, &id).await?;
     Ok(HttpResponse::Ok().json(&cluster.config))
 }
 
 async fn get_plans(state: State, identity: Identity, id: web::Path<String>) -> Answer {
-    let (_, cluster) = state.cluster(&identity, &id).await?;
+    let cluster = state.cluster(&identity, &id).await?;
     let plans: Vec<Value> =
         cluster.jobs.values().rev().map(|job| plan(&cluster, job, &state.estimates)).collect();
     Ok(HttpResponse::Ok().json(plans))
@@ -169,7 +169,7 @@ async fn get_plans(state: State, identity: Identity, id: web::Path<String>) -> A
 
 async fn get_plan(state: State, identity: Identity, at: web::Path<(String, String)>) -> Answer {
     let (id, job) = at.into_inner();
-    let (_, cluster) = state.cluster(&identity, &id).await?;
+    let cluster = state.cluster(&identity, &id).await?;
     let wrong =
         |text: String| Problem::new(StatusCode::BAD_REQUEST, text).with_remedy("list the cluster's plans");
     let job: JobId = job.parse().map_err(|fault| wrong(format!("{fault}")))?;
@@ -198,7 +198,8 @@ async fn operate(
     id: &str,
     command: fn(String) -> Command,
 ) -> Answer {
-    let (address, _) = state.cluster(&identity, id).await?;
+    let cluster = state.cluster(&identity, id).await?;
+    let address = state.registry.send(Find { id: cluster.id }).await.map_err(Problem::internal)??;
     let operate = Operate { command: command(identity.user.clone()), who: identity.user };
     address.send(operate).await.map_err(Problem::internal)??;
     Ok(HttpResponse::Ok().finish())

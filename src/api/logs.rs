@@ -30,7 +30,7 @@ pub async fn get(
     id: web::Path<String>,
     query: web::Query<Query>,
 ) -> Result<HttpResponse, Problem> {
-    let (_, cluster) = state.cluster(&identity, &id).await?;
+    let cluster = state.cluster(&identity, &id).await?;
     let limit = query.limit.unwrap_or(PAGE).min(PAGE);
     let lines: Vec<Value> = match &query.task {
         Some(task) => {

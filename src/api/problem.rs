@@ -1,5 +1,7 @@
 //! What goes wrong at the HTTP edge, as JSON: which code, which field, which value, and what to do (RFC 9457).
 
+use std::ops::{Deref, DerefMut};
+
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};
 use cooperage_actors::cluster::OperateError;
@@ -13,9 +15,14 @@ use cooperage_schema::StoreError;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// A problem, as the caller sees it.
+/// A problem, as the caller sees it. Boxed, so that results stay small where nothing goes wrong.
 #[derive(Debug, Clone, Serialize)]
-pub struct Problem {
+#[serde(transparent)]
+pub struct Problem(Box<Body>);
+
+/// What a problem says.
+#[derive(Debug, Clone, Serialize)]
+pub struct Body {
     /// The HTTP status.
     pub status: u16,
     /// The status in words.
@@ -39,7 +46,7 @@ pub struct Problem {
 impl Problem {
     /// A problem with a status and a sentence.
     pub fn new(status: StatusCode, detail: impl Into<String>) -> Self {
-        Self {
+        Self(Box::new(Body {
             status: status.as_u16(),
             title: status.canonical_reason().unwrap_or("Problem").to_owned(),
             detail: detail.into(),
@@ -47,7 +54,7 @@ impl Problem {
             value: None,
             remedy: None,
             more: Map::new(),
-        }
+        }))
     }
 
     /// There is no such thing, or none that the caller may see.
@@ -58,12 +65,17 @@ impl Problem {
     /// A fault in the input, with another status than 400.
     #[must_use]
     pub fn of(status: StatusCode, fault: &Invalid) -> Self {
-        Self {
-            field: Some(fault.field.clone()),
-            value: Some(fault.value.clone()),
-            remedy: Some(fault.remedy.clone()),
-            ..Self::new(status, format!("{}: {:?} {}", fault.field, fault.value, fault.fault))
-        }
+        Self::new(status, format!("{}: {:?} {}", fault.field, fault.value, fault.fault))
+            .at(fault.field.as_str(), fault.value.as_str())
+            .with_remedy(fault.remedy.as_str())
+    }
+
+    /// With the field at fault and its value.
+    #[must_use]
+    pub fn at(mut self, field: impl Into<String>, value: impl Into<String>) -> Self {
+        self.field = Some(field.into());
+        self.value = Some(value.into());
+        self
     }
 
     /// With what to do about it.
@@ -76,6 +88,20 @@ impl Problem {
     /// A fault of ours; the caller is told no more than that.
     pub fn internal(fault: impl std::fmt::Display) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, format!("something went wrong here: {fault}"))
+    }
+}
+
+impl Deref for Problem {
+    type Target = Body;
+
+    fn deref(&self) -> &Body {
+        &self.0
+    }
+}
+
+impl DerefMut for Problem {
+    fn deref_mut(&mut self) -> &mut Body {
+        &mut self.0
     }
 }
 
@@ -169,12 +195,11 @@ impl From<RequestFault> for Problem {
     fn from(fault: RequestFault) -> Self {
         match fault {
             RequestFault::Invalid(fault) => fault.into(),
-            RequestFault::Unknown { field, ref name, ref remedy, .. } => Self {
-                field: Some(field.to_owned()),
-                value: Some(name.clone()),
-                remedy: Some(remedy.clone()),
-                ..Self::new(StatusCode::NOT_FOUND, fault.to_string())
-            },
+            RequestFault::Unknown { field, ref name, ref remedy, .. } => {
+                Self::new(StatusCode::NOT_FOUND, fault.to_string())
+                    .at(field, name.as_str())
+                    .with_remedy(remedy.as_str())
+            }
             RequestFault::MissingFields(missing) => {
                 let mut problem = Self::new(StatusCode::BAD_REQUEST, missing.to_string());
                 problem.field = Some("providerFields".to_owned());

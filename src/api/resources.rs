@@ -103,7 +103,13 @@ fn wanted(query: &ListQuery) -> Result<Option<ResourceStatus>, Problem> {
 }
 
 fn shown(resource: &Resource) -> Value {
-    json!({ "name": resource.name, "version": resource.version, "status": resource.status.as_str() })
+    json!({
+        "name": resource.name,
+        "version": resource.version,
+        "status": resource.status.as_str(),
+        "sha256": resource.sha256,
+        "size": resource.size,
+    })
 }
 
 async fn list(

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use actix::Addr;
 use actix_web::web;
 use cooperage_actors::clock::SharedClock;
-use cooperage_actors::cluster::{Cluster, GetState};
+use cooperage_actors::cluster::GetState;
 use cooperage_actors::estimate::Estimates;
-use cooperage_actors::registry::{Find, Registry};
+use cooperage_actors::registry::{FindError, Look, Registry, read};
 use cooperage_domain::cluster::{self, Catalog};
 use cooperage_domain::entity::{Entity, Kind};
 use cooperage_domain::id::ClusterId;
@@ -58,16 +58,27 @@ impl AppState {
         self: &Arc<Self>,
         identity: &Identity,
         id: &str,
-    ) -> Result<(Addr<Cluster>, Arc<cluster::Cluster>), Problem> {
+    ) -> Result<Arc<cluster::Cluster>, Problem> {
         let id: ClusterId = id.parse()?;
-        let address = self.registry.send(Find { id }).await.map_err(Problem::internal)??;
-        let state = address.send(GetState).await.map_err(Problem::internal)?;
+        let live = self.registry.send(Look { id }).await.map_err(Problem::internal)?;
+        let state = match live {
+            // One that goes to rest right now is read from the journal.
+            Some(address) => address.send(GetState).await.ok().flatten(),
+            None => None,
+        };
+        let state = match state {
+            Some(state) => Some(state),
+            None => match self.blocking(move |state| Ok(read(&state.store, id))).await? {
+                Ok(state) => Some(Arc::new(state)),
+                Err(FindError::Unknown(_)) => None,
+                Err(fault) => return Err(fault.into()),
+            },
+        };
         let visible = |found: &Arc<cluster::Cluster>| {
             found.account.tenant_id == identity.tenant
                 && (identity.is_admin() || found.account.user_id == identity.user)
         };
-        let state = state.filter(visible).ok_or_else(|| Problem::not_found("cluster", id))?;
-        Ok((address, state))
+        state.filter(visible).ok_or_else(|| Problem::not_found("cluster", id))
     }
 
     /// What a tenant has to make clusters from. Waits for the database.
