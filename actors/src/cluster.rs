@@ -166,15 +166,22 @@ impl Cluster {
                 }
                 Event::JobFailed { message, .. } => {
                     info!(self.logger, "job failed"; "reason" => message);
-                    for node in self.nodes.values() {
-                        node.do_send(Withdraw);
-                    }
+                    self.withdraw();
                 }
+                Event::JobPaused { .. } => self.withdraw(),
                 Event::JobEnded { status, .. } => {
                     info!(self.logger, "job ended"; "status" => status.as_str());
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// Nothing that waits may start any more, until it is offered again.
+    fn withdraw(&mut self) {
+        self.offered.clear();
+        for node in self.nodes.values() {
+            node.do_send(Withdraw);
         }
     }
 

@@ -66,6 +66,13 @@ fn line(cluster: &Cluster, event: &Event) -> String {
             )
         }
         Event::JobFailed { at, job, message, .. } => format!("{} job {job} failed: {message}", time(*at)),
+        Event::ServicesWanted { services, wanted } => format!("services wanted {wanted:?}: {services:?}"),
+        Event::ServicesAdded { placed, by, .. } => format!("services added by {by}: {placed:?}"),
+        Event::ConfigReplaced { by, .. } => format!("config replaced by {by}"),
+        Event::TemplateReplaced { by, .. } => format!("template replaced by {by}"),
+        Event::LeaseChanged { expires, by, .. } => format!("lease ends at {expires}, says {by}"),
+        Event::JobPaused { job, by, .. } => format!("job {job} paused by {by}"),
+        Event::JobResumed { job, by, .. } => format!("job {job} resumed by {by}"),
         Event::JobEnded { at, job, status, .. } => {
             format!("{} job {job} ended: the cluster is {status}", time(*at))
         }

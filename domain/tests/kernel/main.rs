@@ -36,6 +36,8 @@ mod properties;
 #[cfg(test)]
 mod provider;
 #[cfg(test)]
+mod request;
+#[cfg(test)]
 mod retry;
 #[cfg(test)]
 mod shapes;

@@ -1,0 +1,214 @@
+//! Speaking to a server over HTTP.
+
+use std::time::Duration;
+
+use reqwest::{Method, RequestBuilder, StatusCode};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::connection::Connection;
+use super::problem::Problem;
+
+/// How long a server may take to accept a connection.
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+/// How long it may take to answer: a layout of many machines takes seconds, an upload may be large.
+const ANSWER_LIMIT: Duration = Duration::from_secs(120);
+
+/// Why there is no answer, or none to use.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientFault {
+    /// Nobody answers.
+    #[error("no server answers at {server}: {reason}")]
+    Unreachable {
+        /// Its address.
+        server: String,
+        /// What the network says.
+        reason: String,
+    },
+    /// The server refuses.
+    #[error("{0}")]
+    Refused(Box<Problem>),
+    /// The answer is not what this program understands.
+    #[error("the answer to {path} is not what was expected: {reason}")]
+    NotUnderstood {
+        /// What was asked for.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl ClientFault {
+    /// The HTTP status of a refusal.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            Self::Refused(problem) => Some(problem.status),
+            Self::Unreachable { .. } | Self::NotUnderstood { .. } => None,
+        }
+    }
+
+    /// Whether the same request may succeed a little later.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::Unreachable { .. }) || self.status() == Some(503)
+    }
+
+    /// What to do, where the fault does not say it.
+    #[must_use]
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            Self::Unreachable { .. } => {
+                Some("start one with `cooperage serve`, or name another with --server".to_owned())
+            }
+            Self::Refused(problem) if problem.status == StatusCode::UNAUTHORIZED.as_u16() => Some(
+                "give the token in COOPERAGE_TOKEN, or its file with --token-file (on the server's host: \
+                 DATA_DIR/admin.token)"
+                    .to_owned(),
+            ),
+            Self::Refused(_) => None,
+            Self::NotUnderstood { .. } => {
+                Some("is it a Cooperage server, of the same version as this program?".to_owned())
+            }
+        }
+    }
+}
+
+/// A server that can be asked.
+#[derive(Clone)]
+pub struct Client {
+    http: reqwest::Client,
+    connection: Connection,
+}
+
+impl Client {
+    /// Does not connect yet.
+    ///
+    /// # Errors
+    /// When the system lets no client be made.
+    pub fn new(connection: Connection) -> Result<Self, ClientFault> {
+        let builder = reqwest::Client::builder().connect_timeout(CONNECT_LIMIT).timeout(ANSWER_LIMIT);
+        let builder = if connection.is_local() { builder.no_proxy() } else { builder };
+        let http = builder.build().map_err(|fault| unreachable(&connection, &fault))?;
+        Ok(Self { http, connection })
+    }
+
+    /// Where the server is.
+    #[must_use]
+    pub fn server(&self) -> String {
+        self.connection.server.as_str().trim_end_matches('/').to_owned()
+    }
+
+    /// Asks for `path`, such as `/v2/clusters`.
+    ///
+    /// # Errors
+    /// No answer, a refusal, or an answer of another shape.
+    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientFault> {
+        let text = self.send(self.request(Method::GET, path)).await?;
+        read(path, &text)
+    }
+
+    /// Asks for a page of text.
+    ///
+    /// # Errors
+    /// No answer or a refusal.
+    pub async fn get_text(&self, path: &str) -> Result<String, ClientFault> {
+        self.send(self.request(Method::GET, path)).await
+    }
+
+    /// Sends a JSON body; an empty answer is `null`.
+    ///
+    /// # Errors
+    /// No answer, a refusal, or an answer of another shape.
+    pub async fn post<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, ClientFault> {
+        let text = self.send(self.request(Method::POST, path).json(body)).await?;
+        read(path, &text)
+    }
+
+    /// Sends bytes as they are.
+    ///
+    /// # Errors
+    /// No answer, a refusal, or an answer of another shape.
+    pub async fn upload<T: DeserializeOwned>(&self, path: &str, content: Vec<u8>) -> Result<T, ClientFault> {
+        let text = self.send(self.request(Method::POST, path).body(content)).await?;
+        read(path, &text)
+    }
+
+    /// Deletes what is at `path`.
+    ///
+    /// # Errors
+    /// No answer or a refusal.
+    pub async fn delete(&self, path: &str) -> Result<(), ClientFault> {
+        self.send(self.request(Method::DELETE, path)).await.map(drop)
+    }
+
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.http.request(method, format!("{}{path}", self.server()));
+        let request = request
+            .header("Coopr-UserID", &self.connection.user)
+            .header("Coopr-TenantID", &self.connection.tenant);
+        match &self.connection.token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        }
+    }
+
+    async fn send(&self, request: RequestBuilder) -> Result<String, ClientFault> {
+        let failed = |fault: reqwest::Error| unreachable(&self.connection, &fault);
+        let response = request.send().await.map_err(failed)?;
+        let status = response.status();
+        let text = response.text().await.map_err(failed)?;
+        if status.is_success() {
+            return Ok(text);
+        }
+        Err(ClientFault::Refused(Box::new(Problem::read(status.as_u16(), &text))))
+    }
+}
+
+fn read<T: DeserializeOwned>(path: &str, text: &str) -> Result<T, ClientFault> {
+    let text = if text.trim().is_empty() { "null" } else { text };
+    serde_json::from_str(text)
+        .map_err(|fault| ClientFault::NotUnderstood { path: path.to_owned(), reason: fault.to_string() })
+}
+
+/// The innermost cause is what helps: "Connection refused", not "error sending request".
+fn unreachable(connection: &Connection, fault: &reqwest::Error) -> ClientFault {
+    let mut cause: &dyn std::error::Error = fault;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    let reason = if fault.is_timeout() { "it takes too long".to_owned() } else { cause.to_string() };
+    ClientFault::Unreachable { server: connection.server.to_string(), reason }
+}
+
+/// One segment of a path: a name may hold what has a meaning there.
+#[must_use]
+pub fn segment(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~');
+    text.bytes().fold(String::new(), |mut path, byte| {
+        if plain(byte) {
+            path.push(char::from(byte));
+        } else {
+            path.push_str(&format!("%{byte:02X}"));
+        }
+        path
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_keep_their_meaning() {
+        assert_eq!(segment("web-1.x"), "web-1.x");
+        assert_eq!(segment("a/b ?ü"), "a%2Fb%20%3F%C3%BC");
+    }
+
+    #[test]
+    fn an_empty_answer_is_nothing() {
+        assert_eq!(read::<Value>("/x", "").unwrap(), Value::Null);
+        let fault = read::<Vec<Value>>("/v2/x", "<html>").unwrap_err();
+        assert!(fault.to_string().contains("/v2/x") && fault.remedy().is_some());
+    }
+}

@@ -1,0 +1,112 @@
+//! `cooperage cluster create`
+
+use cooperage_domain::cluster::ClusterRequest;
+use cooperage_domain::invalid::Invalid;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::config_values::{merge, parse_fields, parse_override};
+use super::outcome::outcome;
+use super::preview;
+use crate::cli::args::CreateArgs;
+use crate::cli::client::{Client, segment};
+use crate::cli::duration;
+use crate::cli::failure::Failure;
+use crate::cli::screen::Screen;
+use crate::documents;
+
+/// Creates a cluster, or shows what would be created.
+///
+/// # Errors
+/// When an option is wrong, the server refuses, or a task of the cluster fails.
+pub async fn run(args: &CreateArgs, client: &Client, screen: &Screen) -> Result<(), Failure> {
+    let limit = args.timeout.as_deref().map(|text| duration::parse("--timeout", text)).transpose()?;
+    let request = ClusterRequest { config: config(args, client).await?, ..request(args)? };
+    if args.plan {
+        return preview::run(&request, client, screen).await;
+    }
+    let id = create(&request, client).await?;
+    screen.note(&format!("cluster {} is {id}", args.name));
+    if args.no_wait {
+        screen.result(&serde_json::json!({ "id": id }), || id.clone());
+        return Ok(());
+    }
+    outcome(client, &id, screen, limit).await
+}
+
+/// Creates a cluster and watches it come up; its id.
+///
+/// # Errors
+/// When the server refuses, or a task of the cluster fails.
+pub async fn create_and_watch(
+    request: &ClusterRequest,
+    client: &Client,
+    screen: &Screen,
+) -> Result<String, Failure> {
+    let id = create(request, client).await?;
+    outcome(client, &id, screen, None).await?;
+    Ok(id)
+}
+
+async fn create(request: &ClusterRequest, client: &Client) -> Result<String, Failure> {
+    #[derive(Deserialize)]
+    struct Created {
+        id: String,
+    }
+    // Refused when there is no layout: a cluster that is dead from the start helps nobody.
+    let created: Created = client.post("/v2/clusters?strict=true", &preview::as_json(request)).await?;
+    Ok(created.id)
+}
+
+fn request(args: &CreateArgs) -> Result<ClusterRequest, Failure> {
+    Ok(ClusterRequest {
+        name: args.name.clone(),
+        description: args.description.clone(),
+        cluster_template: args.template.clone(),
+        num_machines: Some(args.size.into()),
+        provider: args.provider.clone(),
+        provider_fields: parse_fields(&args.provider_fields)?,
+        services: args.services.iter().cloned().collect(),
+        hardwaretype: args.hardware.clone(),
+        imagetype: args.image.clone(),
+        initial_lease_duration: args.lease.as_deref().map(lease).transpose()?,
+        dns_suffix: args.dns_suffix.clone(),
+        config: None,
+    })
+}
+
+/// A lease in ms; 0 is for ever.
+fn lease(text: &str) -> Result<i64, Invalid> {
+    if matches!(text, "forever" | "never") {
+        return Ok(0);
+    }
+    Ok(i64::try_from(duration::parse("--lease", text)?.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// The configuration, when any of it is to be other than the template's.
+async fn config(args: &CreateArgs, client: &Client) -> Result<Option<Map<String, Value>>, Failure> {
+    let file = args.config_file.as_deref().map(documents::read_values).transpose()?;
+    let overrides = args.config.iter().map(|text| parse_override(text)).collect::<Result<Vec<_>, _>>()?;
+    if file.is_none() && overrides.is_empty() {
+        return Ok(None);
+    }
+    let template: Value = client.get(&format!("/v2/clustertemplates/{}", segment(&args.template))).await?;
+    let defaults = template.pointer("/defaults/config").and_then(Value::as_object);
+    let mut config = defaults.cloned().unwrap_or_default();
+    for over in file.into_iter().chain(overrides) {
+        merge(&mut config, over);
+    }
+    Ok(Some(config))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_is_a_length_of_time_or_for_ever() {
+        assert_eq!(lease("7d").unwrap(), 604_800_000);
+        assert_eq!(lease("forever").unwrap(), 0);
+        assert_eq!(lease("soon").unwrap_err().field, "--lease");
+    }
+}

@@ -1,0 +1,68 @@
+//! `cooperage cluster delete`
+
+use std::time::Duration;
+
+use super::find;
+use super::outcome::outcome;
+use crate::cli::client::Client;
+use crate::cli::failure::Failure;
+use crate::cli::progress::{Watched, watch};
+use crate::cli::screen::Screen;
+
+/// Deletes a cluster, having asked for its name, and waits until it is gone.
+///
+/// # Errors
+/// When the answer is not its name, the server refuses, or a machine could not be given back.
+pub async fn run(
+    which: &str,
+    yes: bool,
+    no_wait: bool,
+    client: &Client,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let (_, details) = find::details(client, which).await?;
+    if !yes {
+        let question = format!(
+            "cluster {} ({}) and its {} machines will be gone for ever. Type its name to delete it:",
+            details.name,
+            details.id,
+            details.nodes.len()
+        );
+        if screen.ask(&question, "use --yes")? != details.name {
+            return Err(Failure::refused(
+                "that is not its name, so nothing was deleted",
+                "type the cluster's name",
+            ));
+        }
+    }
+    client.delete(&format!("/v2/clusters/{}", details.id)).await?;
+    if no_wait {
+        return Ok(());
+    }
+    outcome(client, &details.id, screen, None).await
+}
+
+/// Deletes a cluster without asking, and waits at most `limit` until it is gone.
+///
+/// # Errors
+/// When the server refuses, or it is not gone in time.
+pub async fn delete_and_wait(
+    client: &Client,
+    id: &str,
+    screen: &Screen,
+    limit: Duration,
+) -> Result<(), Failure> {
+    client.delete(&format!("/v2/clusters/{id}")).await?;
+    match watch(client, id, screen, Some(limit)).await? {
+        Watched::Over(look) if look.details.status.as_str() == "terminated" => Ok(()),
+        Watched::Over(look) => {
+            screen.note(&super::failed::report(&look.details, look.plan.as_ref()));
+            Err(Failure::Told)
+        }
+        Watched::TimedOut => Err(Failure::refused(
+            format!("cluster {id} is not deleted after {} s", limit.as_secs()),
+            format!("see why: cooperage cluster plan {id}"),
+        )),
+        Watched::Interrupted => Err(Failure::Interrupted),
+    }
+}

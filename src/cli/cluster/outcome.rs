@@ -1,0 +1,81 @@
+//! Watching a job to its end, and what is said then.
+
+use std::time::Duration;
+
+use console::style;
+use cooperage_domain::cluster::{ClusterStatus, JobStatus};
+
+use super::failed;
+use super::shapes::Plan;
+use super::show::nodes_table;
+use crate::cli::client::Client;
+use crate::cli::duration::short;
+use crate::cli::failure::Failure;
+use crate::cli::progress::{Look, Watched, doing, watch};
+use crate::cli::screen::Screen;
+
+/// Watches the latest job of a cluster until it ends, and tells how it ended.
+///
+/// # Errors
+/// When it failed, is not over within `limit`, or Ctrl-C was pressed (then it goes on).
+pub async fn outcome(
+    client: &Client,
+    id: &str,
+    screen: &Screen,
+    limit: Option<Duration>,
+) -> Result<(), Failure> {
+    let look = match watch(client, id, screen, limit).await? {
+        Watched::Over(look) => look,
+        Watched::Interrupted => {
+            screen.note(&goes_on(id, "interrupted"));
+            return Err(Failure::Interrupted);
+        }
+        Watched::TimedOut => {
+            screen.note(&goes_on(id, "not over yet"));
+            return Err(Failure::Told);
+        }
+    };
+    tell(&look, screen)
+}
+
+fn goes_on(id: &str, why: &str) -> String {
+    format!(
+        "{why}; the cluster goes on\n  look again:  cooperage cluster watch {id}\n  stop it:     cooperage cluster abort {id}"
+    )
+}
+
+fn tell(look: &Look, screen: &Screen) -> Result<(), Failure> {
+    let details = &look.details;
+    let succeeded = look.plan.as_ref().is_none_or(|plan| plan.status == JobStatus::Complete);
+    if !succeeded || matches!(details.status, ClusterStatus::Incomplete | ClusterStatus::Inconsistent) {
+        screen.note(&failed::report(details, look.plan.as_ref()));
+        if !screen.is_for_people() {
+            screen.result(&look.raw, String::new);
+        }
+        return Err(Failure::Told);
+    }
+    let heading = format!("cluster {} ({}) is {}", details.name, details.id, details.status);
+    let took = look.plan.as_ref().map(took).unwrap_or_default();
+    screen.note(&format!("{} {}{took}", style("✓").green().for_stderr(), heading));
+    screen.result(&look.raw, || {
+        let links =
+            details.links.iter().map(|link| format!("{}  {}\n", link.url, link.label)).collect::<String>();
+        if details.status == ClusterStatus::Terminated {
+            links
+        } else {
+            format!("{}{links}", nodes_table(&details.nodes))
+        }
+    });
+    Ok(())
+}
+
+/// `, creating took 31.2 s (expected 28.0 s)`.
+fn took(plan: &Plan) -> String {
+    let Some(end) = plan.end_time else { return String::new() };
+    let expected = if plan.predicted_ms > 0 {
+        format!(" (expected {})", short(plan.predicted_ms))
+    } else {
+        String::new()
+    };
+    format!(", {} took {}{expected}", doing(&plan.action), short(end - plan.start_time))
+}

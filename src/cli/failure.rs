@@ -1,0 +1,106 @@
+//! Why a command did not do what was asked, and the exit code that says so.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use cooperage_domain::invalid::Invalid;
+use cooperage_plugins::local::{LocalError, Refusal};
+
+use super::client::ClientFault;
+use crate::config::SettingsError;
+use crate::documents::DocumentFaults;
+
+/// Why a command did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The server is not there, or refuses.
+    #[error(transparent)]
+    Client(#[from] ClientFault),
+    /// What was written down is wrong.
+    #[error(transparent)]
+    Documents(#[from] DocumentFaults),
+    /// An option's value is wrong.
+    #[error("{}: {:?} {}", .0.field, .0.value, .0.fault)]
+    Invalid(#[from] Invalid),
+    /// The settings cannot be used.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// Something on this host does not work.
+    #[error(transparent)]
+    Local(#[from] LocalError),
+    /// A file cannot be read or written.
+    #[error("cannot {doing} {}: {source}", path.display())]
+    File {
+        /// What was tried, as a verb.
+        doing: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The server stopped because of this.
+    #[error("{0}")]
+    Server(String),
+    /// Something is not as it must be.
+    #[error("{detail}")]
+    Refused {
+        /// What.
+        detail: String,
+        /// What to do about it.
+        remedy: String,
+    },
+    /// What was asked for was tried and failed, which has been told already.
+    #[error("failed")]
+    Told,
+    /// Ctrl-C, and what that means has been told already.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Failure {
+    /// Something that is not as it must be, and what to do about it.
+    pub fn refused(detail: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Refused { detail: detail.into(), remedy: remedy.into() }
+    }
+
+    /// A file that cannot be worked with; `doing` reads well after "cannot".
+    pub fn file(doing: &'static str, path: &Path, source: std::io::Error) -> Self {
+        Self::File { doing, path: path.to_owned(), source }
+    }
+
+    /// What to do, where the fault does not say it.
+    #[must_use]
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            Self::Client(fault) => fault.remedy(),
+            Self::Invalid(fault) => Some(fault.remedy.clone()),
+            Self::Refused { remedy, .. } => Some(remedy.clone()),
+            Self::File { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied => {
+                Some("run it as a user who may do that".to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether it still has to be told.
+    #[must_use]
+    pub const fn is_untold(&self) -> bool {
+        !matches!(self, Self::Told | Self::Interrupted)
+    }
+
+    /// What the process ends with.
+    #[must_use]
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Interrupted => 130,
+            Self::Invalid(_) => 2,
+            _ => 1,
+        })
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused { detail: format!("{}: {}", refusal.thing, refusal.fault), remedy: refusal.remedy }
+    }
+}
