@@ -134,7 +134,7 @@ fn an_unsound_request_gets_all_its_faults_in_order() {
     assert_eq!(
         lines,
         [
-            "9 machines are outside the limits of template t, 2 to 4; ask for 2 to 4 machines, or change constraints.size of the template",
+            "9 machines are too few or too many: the size must be 2 to 4 with template t; ask for 2 to 4 machines, or change constraints.size of the template",
             "no hardware types are available to use with template t and provider cloud: \
              large is not in the template's compatibility.hardwaretypes; ask for small instead",
             "no image types are available to use with template t and provider cloud: \
