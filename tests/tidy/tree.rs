@@ -90,7 +90,8 @@ impl File {
 pub fn has_word(text: &str, word: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(word).any(|(at, _)| {
-        !text[..at].ends_with(part) && !(word.ends_with(part) && text[at + word.len()..].starts_with(part))
+        let goes_on = word.ends_with(part) && text[at + word.len()..].starts_with(part);
+        !text[..at].ends_with(part) && !goes_on
     })
 }
 
