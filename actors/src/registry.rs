@@ -31,10 +31,6 @@ use tokio::sync::oneshot;
 
 pub use load::{FindError, read};
 pub use message::{Create, Find, FindPool, ListPools, Look, Stopped, Tell, TellError};
-use actix::{Actor, ActorFutureExt, Addr, Arbiter, AsyncContext, Context, Handler, Message, ResponseFuture};
-use cooperage_domain::cluster::{self, ClusterStatus, Command, EVENT_VERSION, Event};
-use cooperage_schema::{ClusterFilter, ClusterRow, Store, StoreError};
-use slog::{Logger, error, info, warn};
 
 use crate::clock::SharedClock;
 use crate::cluster::{Cluster, Found, Identity, OperateError, Surroundings};
@@ -81,9 +77,6 @@ pub struct Registry {
     live: HashMap<ClusterId, Live>,
     /// Who waits for clusters that are being read: each is read and claimed once, however many ask.
     loading: HashMap<ClusterId, Vec<Asker>>,
-    live: HashMap<ClusterId, Addr<Cluster>>,
-    /// Who waits for clusters that are being read. Each is read once: a second read would take it away from the first.
-    loading: HashMap<ClusterId, Vec<oneshot::Sender<Result<Addr<Cluster>, FindError>>>>,
     /// Failures in a row; a cluster that then rests in order starts over.
     failures: HashMap<ClusterId, u32>,
     started: u64,
@@ -116,7 +109,6 @@ impl Registry {
     pub(crate) fn pool(&mut self, tenant: &str) -> Addr<WorkerPool> {
         let pools = &mut self.office.pools;
         pools.entry(tenant.to_owned()).or_insert_with(|| WorkerPool::new(0).start()).clone()
-        Self { office, live: HashMap::new(), loading: HashMap::new(), failures: HashMap::new() }
     }
 
     fn surroundings(&mut self, tenant: &str, registry: Addr<Self>) -> Surroundings {
@@ -182,25 +174,6 @@ impl Registry {
     }
 }
 
-impl Registry {
-    /// Reads a cluster, starts it, and tells all who wait for it.
-    fn load(&self, id: ClusterId, ctx: &mut Context<Self>) {
-        let store = self.office.store.clone();
-        let loaded = actix_rt::task::spawn_blocking(move || load(&store, id));
-        ctx.spawn(wrap_future(loaded).map(move |loaded, registry: &mut Self, ctx: &mut Context<Self>| {
-            let loaded = loaded.unwrap_or_else(|fault| Err(FindError::Unreadable(id, fault.to_string())));
-            let found = loaded.map(|(state, epoch)| {
-                let tenant = state.account.tenant_id.clone();
-                registry.start(id, &tenant, Some(state), epoch, ctx)
-            });
-            for waiting in registry.loading.remove(&id).into_iter().flatten() {
-                // Who asked may be gone.
-                let _ = waiting.send(found.clone());
-            }
-        }));
-    }
-}
-
 impl Actor for Registry {
     type Context = Context<Self>;
 
@@ -224,14 +197,6 @@ impl Handler<Find> for Registry {
         }
         let broken_off = FindError::Unreadable(id, "the server is stopping".to_owned());
         Box::pin(async { found.await.unwrap_or(Err(broken_off)) })
-        if let Some(address) = self.live.get(&id).filter(|address| address.connected()) {
-            return Box::pin(std::future::ready(Ok(address.clone())));
-        let (sender, answer) = oneshot::channel();
-        let waiting = self.loading.entry(id).or_default();
-        waiting.push(sender);
-        if waiting.len() == 1 {
-        let broken = move |_| Err(FindError::Unreadable(id, "the registry is gone".to_owned()));
-        Box::pin(async move { answer.await.unwrap_or_else(broken) })
     }
 }
 
