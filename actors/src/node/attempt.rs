@@ -13,7 +13,7 @@ use super::message::{Cease, Follow};
 use super::{Current, Executing, Node};
 use crate::cluster::{Begun, OperateError, Report};
 use crate::janitor::{Arm, Deadline, Disarm, TimeUp};
-use crate::provisioner::{Execute, Execution, Forget};
+use crate::provisioner::{Cancel, Execute, Execution, Forget};
 use crate::worker_pool::Slot;
 
 impl Node {
@@ -22,10 +22,9 @@ impl Node {
         let execution = Execution { task: order.task_id, attempt: order.attempt };
         let arm = Arm { deadline: self.deadline(execution), at: deadline, whom: ctx.address().recipient() };
         self.colleagues.janitor.do_send(arm);
-        let cancel = CancellationToken::new();
         let output = Arc::new(self.colleagues.log.of(execution.task, execution.attempt));
-        let context =
-            TaskContext { tenant: self.identity.tenant.clone(), order, output, cancel: cancel.clone() };
+        let (tenant, cancel) = (self.identity.tenant.clone(), CancellationToken::new());
+        let context = TaskContext { tenant, order, output, cancel };
         let result = self.colleagues.provisioner.send(Execute(context));
         let wait = ctx.spawn(result.into_actor(self).then(move |report, node, ctx| {
             let report = report.unwrap_or_else(|_| TaskReport::failure(1, "The provisioner is gone."));
@@ -40,7 +39,7 @@ impl Node {
             drop(slot);
             ready(())
         }));
-        self.current = Current::Executing(Executing { execution, cancel, timed_out: false, wait });
+        self.current = Current::Executing(Executing { execution, timed_out: false, wait });
     }
 
     /// Has the end of an attempt recorded; `None` when its time was up.
@@ -108,7 +107,7 @@ impl Handler<TimeUp> for Node {
         if (execution.task.number, execution.attempt) == (task, attempt) {
             warn!(self.logger, "attempt timed out"; "task" => task, "attempt" => attempt);
             current.timed_out = true;
-            current.cancel.cancel();
+            self.colleagues.provisioner.do_send(Cancel(execution));
             ctx.run_later(self.grace, move |node, ctx| node.give_up(execution, ctx));
         }
     }
@@ -119,7 +118,7 @@ impl Handler<Cease> for Node {
 
     fn handle(&mut self, _: Cease, ctx: &mut Self::Context) {
         if let Current::Executing(current) = &self.current {
-            current.cancel.cancel();
+            self.colleagues.provisioner.do_send(Cancel(current.execution));
             self.colleagues.provisioner.do_send(Forget(current.execution));
         }
         ctx.stop();

@@ -5,6 +5,7 @@ use std::sync::mpsc::channel;
 use cooperage_domain::cluster::ClusterStatus;
 use cooperage_schema::{Store, StoreOptions};
 
+use crate::lab::eventually;
 use crate::rig::{Home, Settings};
 use crate::sketch::Sketch;
 
@@ -37,7 +38,12 @@ fn it_delays_and_loses_nothing() {
         assert_eq!((rig.lab.begun().len(), rig.events(1).len()), (2, recorded), "nothing goes on without it");
         free.send(()).unwrap();
 
-        rig.until(1, 1, ClusterStatus::Active).await;
+        let cluster = rig.until(1, 1, ClusterStatus::Active).await;
+        let printed = async || {
+            let task = cluster.latest_job()?.tasks.get(&1)?.id;
+            (rig.store.output(task, 0, 10).unwrap().len() == 1).then_some(())
+        };
+        eventually("what the task printed meanwhile", printed).await;
         assert!(rig.lab.executions().values().all(|&times| times == 1));
         other.close();
         rig.assert_quiet().await;

@@ -72,7 +72,7 @@ fn a_task_whose_configuration_cannot_be_expanded_fails_and_blocks_nothing() {
         let mut sketch = quick("web: install start\nn1 = web", 2);
         let web = sketch.services.get_mut("web").unwrap();
         for action in web.provisioner.actions.values_mut() {
-            action.fields.insert("where".to_owned(), "%host.service.nowhere%".to_owned());
+            action.fields.insert("where".to_owned(), "%ip.service.web%".to_owned());
         }
         rig.create(1, &sketch).await;
         let cluster = rig.until(1, 1, ClusterStatus::Incomplete).await;

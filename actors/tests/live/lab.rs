@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use cooperage_domain::entity::{AutomatorType, ProviderType, ServiceAction};
 use cooperage_domain::id::{NodeId, TaskId};
 use cooperage_domain::task::{TaskOrder, TaskReport};
-use cooperage_plugins::{Automator, Context, PluginSet, Provider, TaskFault};
+use cooperage_plugins::{Automator, Context, PluginSet, Provider, Stream, TaskFault};
 use serde_json::json;
 use tokio::sync::watch;
 
@@ -183,6 +183,7 @@ impl Lab {
                         }
                     }
                 }
+                task.output.line(Stream::Stdout, "released");
                 Ok(TaskReport::success())
             }
         }

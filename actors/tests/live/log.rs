@@ -13,17 +13,27 @@ use crate::rig::PATIENCE;
 #[derive(Clone)]
 pub struct Log {
     lines: Arc<Mutex<Vec<String>>>,
+    tripped: Arc<Mutex<Option<&'static str>>>,
     /// slog wants to be sure that a panic leaves it whole, which nobody ever promised for channels.
     changed: Arc<AssertUnwindSafe<watch::Sender<()>>>,
 }
 
 impl Log {
     pub fn new() -> Self {
-        Self { lines: Arc::default(), changed: Arc::new(AssertUnwindSafe(watch::channel(()).0)) }
+        Self {
+            lines: Arc::default(),
+            tripped: Arc::default(),
+            changed: Arc::new(AssertUnwindSafe(watch::channel(()).0)),
+        }
     }
 
     pub fn logger(&self) -> Logger {
         Logger::root(self.clone(), o!())
+    }
+
+    /// Whoever logs this next panics.
+    pub fn trip(&self, message: &'static str) {
+        *self.tripped.lock().unwrap() = Some(message);
     }
 
     /// How many lines have all these words.
@@ -68,6 +78,8 @@ impl Drain for Log {
         let _ = values.serialize(record, &mut line);
         self.lines.lock().unwrap().push(line.0);
         self.changed.send_replace(());
+        let tripped = self.tripped.lock().unwrap().take_if(|tripped| record.msg().as_str() == Some(*tripped));
+        assert_eq!(tripped, None, "the log is tripped, as it should");
         Ok(())
     }
 }

@@ -20,6 +20,7 @@ mod rig;
 #[path = "../../../domain/tests/kernel/sketch.rs"]
 mod sketch;
 mod supervise_cluster;
+mod supervise_node;
 mod supervise_plugin;
 mod supervise_process;
 mod time_out;
