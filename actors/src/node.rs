@@ -21,7 +21,6 @@ use actix::fut::WrapFuture;
 use actix::{Actor, ActorFutureExt, Addr, AsyncContext, Context, Handler, SpawnHandle, WeakAddr};
 use cooperage_domain::id::{ClusterId, NodeId};
 use slog::{Logger, debug};
-use tokio_util::sync::CancellationToken;
 
 pub use message::{Cease, Follow, Offer, Withdraw};
 
@@ -87,7 +86,6 @@ enum Current {
 /// The execution a node waits for.
 struct Executing {
     execution: Execution,
-    cancel: CancellationToken,
     timed_out: bool,
     /// The wait for its report, which holds the slot.
     wait: SpawnHandle,

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   Node ──Execute(context)──► Provisioner ──► plugin, on the plugins' own runtime ──► TaskReport ──► Node
+//!   Node ──Cancel(execution)──► Provisioner    its time is up
 //!   Node ──Forget(execution)──► Provisioner    the report is in the journal, or nobody wants it any more
 //! ```
 //!
@@ -25,6 +26,7 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
 
 /// Code of the failure of an execution that never started, or broke off.
 const NOT_CARRIED_OUT: i64 = 1;
@@ -41,6 +43,8 @@ pub struct Execution {
 /// An execution that is under way, or whose report is not durable yet.
 struct Known {
     node: NodeId,
+    /// Of the context it was begun with; whoever joins later cannot have another.
+    cancel: CancellationToken,
     report: Shared<BoxFuture<'static, TaskReport>>,
     /// Whether somebody will still ask for the report.
     wanted: bool,
@@ -72,6 +76,11 @@ impl Actor for Provisioner {
 #[rtype(result = "TaskReport")]
 pub struct Execute(pub Context);
 
+/// Nobody wants the result of this execution any more: its plugin is to stop what it can, and return.
+#[derive(Debug, Clone, Copy, Message)]
+#[rtype(result = "()")]
+pub struct Cancel(pub Execution);
+
 /// The report of this execution will not be asked for again.
 #[derive(Debug, Clone, Copy, Message)]
 #[rtype(result = "()")]
@@ -90,6 +99,7 @@ impl Handler<Execute> for Provisioner {
             return Box::pin(known.report.clone());
         }
         let node = context.order.node_id.clone();
+        let cancel = context.cancel.clone();
         let machine = Arc::clone(self.machines.entry(node.clone()).or_default());
         let task = self.runtime.spawn(carry_out(Arc::clone(&self.plugins), machine, context));
         let provisioner = ctx.address();
@@ -107,7 +117,7 @@ impl Handler<Execute> for Provisioner {
             report
         };
         let report = report.boxed().shared();
-        self.known.insert(execution, Known { node, report: report.clone(), wanted: true });
+        self.known.insert(execution, Known { node, cancel, report: report.clone(), wanted: true });
         // Polled even if whoever asked goes away, so that the machine becomes free when it has ended.
         actix::spawn(report.clone().map(drop));
         Box::pin(report)
@@ -143,6 +153,16 @@ impl Handler<Ended> for Provisioner {
         }
         if !known.wanted {
             self.known.remove(&execution);
+        }
+    }
+}
+
+impl Handler<Cancel> for Provisioner {
+    type Result = ();
+
+    fn handle(&mut self, Cancel(execution): Cancel, _: &mut Self::Context) {
+        if let Some(known) = self.known.get(&execution) {
+            known.cancel.cancel();
         }
     }
 }

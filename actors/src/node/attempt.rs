@@ -18,6 +18,8 @@ use crate::handover::{HandOver, Settle};
 use crate::janitor::{Arm, Deadline, Disarm, TimeUp};
 use crate::provisioner::{Execute, Execution, Forget};
 use crate::worker_pool::{Slot, Worker};
+use crate::provisioner::{Cancel, Execute, Execution, Forget};
+use crate::worker_pool::Slot;
 
 impl Node {
     pub(super) fn execute(&mut self, begun: Begun, mut slot: Slot, ctx: &mut Context<Self>) {
@@ -27,6 +29,10 @@ impl Node {
         self.colleagues.janitor.do_send(arm);
         let cancel = CancellationToken::new();
         let result = self.have_done(order, slot.worker_mut(), cancel.clone());
+        let output = Arc::new(self.colleagues.log.of(execution.task, execution.attempt));
+        let (tenant, cancel) = (self.identity.tenant.clone(), CancellationToken::new());
+        let context = TaskContext { tenant, order, output, cancel };
+        let result = self.colleagues.provisioner.send(Execute(context));
         let wait = ctx.spawn(result.into_actor(self).then(move |report, node, ctx| {
             // It may just have been given up.
             if let Current::Executing(current) = &node.current
@@ -39,7 +45,7 @@ impl Node {
             drop(slot);
             ready(())
         }));
-        self.current = Current::Executing(Executing { execution, cancel, timed_out: false, wait });
+        self.current = Current::Executing(Executing { execution, timed_out: false, wait });
     }
 
     /// The report of whoever carries the order out: a plugin of this process, or a worker elsewhere.
@@ -145,7 +151,7 @@ impl Handler<TimeUp> for Node {
         if (execution.task.number, execution.attempt) == (task, attempt) {
             warn!(self.logger, "attempt timed out"; "task" => task, "attempt" => attempt);
             current.timed_out = true;
-            current.cancel.cancel();
+            self.colleagues.provisioner.do_send(Cancel(execution));
             ctx.run_later(self.grace, move |node, ctx| node.give_up(execution, ctx));
         }
     }
@@ -158,6 +164,8 @@ impl Handler<Cease> for Node {
         if let Current::Executing(current) = &self.current {
             current.cancel.cancel();
             self.settle(current.execution);
+            self.colleagues.provisioner.do_send(Cancel(current.execution));
+            self.colleagues.provisioner.do_send(Forget(current.execution));
         }
         ctx.stop();
     }
