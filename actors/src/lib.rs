@@ -1,1 +1,25 @@
-//! Cooperage: actors.
+//! Who does what when: one file per actor.
+//!
+//! ```text
+//!   Registry ─┬─ Cluster ─┬─ Node      decides, records, acts; one task at a time on each machine
+//!             │           └─ Node
+//!             ├─ WorkerPool            worker slots of a tenant, handed out fairly
+//!             ├─ Provisioner           carries tasks out with plugins
+//!             ├─ Janitor               deadlines
+//!             └─ Journal               makes events durable, many at a time
+//! ```
+//!
+//! A cluster and its nodes live on one arbiter, where a message costs next to nothing; clusters are spread over arbiters.
+//! Nothing that blocks runs in a handler.
+
+pub mod clock;
+pub mod cluster;
+pub mod estimate;
+pub mod janitor;
+pub mod journal;
+pub mod node;
+pub mod projection;
+pub mod provisioner;
+pub mod registry;
+pub mod task_log;
+pub mod worker_pool;

@@ -8,10 +8,14 @@ mod automator;
 mod context;
 pub mod local;
 mod output;
+mod plugin_set;
 mod provider;
+pub mod resources;
+pub mod shell;
 pub mod ssh;
 
 pub use automator::Automator;
 pub use context::{Context, TaskFault};
 pub use output::{Output, Stream};
+pub use plugin_set::PluginSet;
 pub use provider::{Machine, MachineState, PowerAction, Provider};

@@ -69,7 +69,9 @@ pub enum AppendError {
         head: u64,
     },
     /// Another server has taken the cluster over, or the epoch was never given out.
-    #[error("cluster {cluster} belongs to server {server} since epoch {current}, the append has epoch {epoch}; stop this actor")]
+    #[error(
+        "cluster {cluster} belongs to server {server} since epoch {current}, the append has epoch {epoch}; stop this actor"
+    )]
     Fenced {
         /// Whose journal.
         cluster: ClusterId,
@@ -81,7 +83,9 @@ pub enum AppendError {
         server: String,
     },
     /// A row of the projection is about another cluster.
-    #[error("cluster {cluster}: the append carries a row of {other}; rows go with the events of their own cluster")]
+    #[error(
+        "cluster {cluster}: the append carries a row of {other}; rows go with the events of their own cluster"
+    )]
     ForeignRow {
         /// Whose journal.
         cluster: ClusterId,

@@ -60,7 +60,7 @@ pub(crate) fn append_all(
     if appends.is_empty() {
         return Ok(Vec::new());
     }
-    match engine.transaction(|engine| append_group(engine, server, appends)) {
+    match engine.savepoint(|engine| append_group(engine, server, appends)) {
         Ok(results) => Ok(results),
         Err(fault) if fault.spoils_transaction() => Err(fault),
         Err(fault) if appends.len() == 1 => Ok(vec![Err(fault.into())]),
@@ -102,7 +102,6 @@ fn write_claims(engine: &mut Engine, server: &str, appends: &[&Append]) -> Query
     let row = |append: &&Append| {
         [Value::unsigned(append.cluster.0), Value::text(server), Value::unsigned(append.epoch)]
     };
-    // The closure must borrow `server`, not the loop's reference.
     let values: Vec<Value<'_>> = appends.iter().flat_map(row).collect();
     OWNERSHIP.run(engine, &values)
 }

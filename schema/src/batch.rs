@@ -51,8 +51,8 @@ pub(crate) struct Batch {
     size: usize,
 }
 
-/// What came of each job, before the commit.
-struct Outcomes {
+/// What came of each job, if the commit goes through.
+pub(crate) struct Outcomes {
     appends: append_batch::Results,
     outputs: output::Results,
     work: Vec<Result<(), StoreError>>,
@@ -78,26 +78,14 @@ impl Batch {
         self.size
     }
 
-    /// Writes everything in the transaction that was begun on `engine`, commits it, and only then answers.
+    /// Writes everything in the transaction that was begun on `engine`, and commits it.
     ///
     /// # Errors
-    /// When nothing of it could be stored; everybody was told so.
-    pub(crate) fn store(mut self, engine: &mut Engine, server: &str) -> Result<(), StoreError> {
-        let outcomes = self.run(engine, server).and_then(|outcomes| {
-            engine.commit()?;
-            Ok(outcomes)
-        });
-        match outcomes {
-            Ok(outcomes) => {
-                self.answer(outcomes);
-                Ok(())
-            }
-            Err(fault) => {
-                let fault = as_commit_fault(fault);
-                self.refuse(&fault);
-                Err(fault)
-            }
-        }
+    /// When nothing of it could be stored.
+    pub(crate) fn store(&mut self, engine: &mut Engine, server: &str) -> Result<Outcomes, StoreError> {
+        let outcomes = self.run(engine, server)?;
+        engine.commit()?;
+        Ok(outcomes)
     }
 
     fn run(&mut self, engine: &mut Engine, server: &str) -> Result<Outcomes, StoreError> {
@@ -118,7 +106,8 @@ impl Batch {
         Ok(Outcomes { appends, outputs, work })
     }
 
-    fn answer(self, outcomes: Outcomes) {
+    /// Tells each what came of it; only right after the commit.
+    pub(crate) fn answer(self, outcomes: Outcomes) {
         for ((_, answer), outcome) in self.appends.into_iter().zip(outcomes.appends) {
             answer.give(outcome);
         }
@@ -130,8 +119,13 @@ impl Batch {
         }
     }
 
-    /// Tells everybody the same fault.
-    pub(crate) fn refuse(self, fault: &StoreError) {
+    /// Tells everybody that nothing is stored. A fault that ended the whole transaction is nobody's in particular, so
+    /// everybody may try again.
+    pub(crate) fn refuse(self, fault: StoreError) {
+        let fault = match fault.is_retryable() {
+            true => fault,
+            false => StoreError::ConnectionLost { cause: fault.to_string() },
+        };
         for (_, answer) in self.appends {
             answer.give(Err(fault.clone().into()));
         }
@@ -142,9 +136,4 @@ impl Batch {
             work.finish(Err(fault.clone()));
         }
     }
-}
-
-/// A fault that ended the whole transaction is nobody's in particular, so everybody may try again.
-fn as_commit_fault(fault: StoreError) -> StoreError {
-    if fault.is_retryable() { fault } else { StoreError::ConnectionLost { cause: fault.to_string() } }
 }

@@ -45,11 +45,7 @@ pub(crate) struct Insert {
 }
 
 impl Insert {
-    pub(crate) fn new(
-        table: &str,
-        columns: &'static [(&'static str, Holds)],
-        present: Present,
-    ) -> Self {
+    pub(crate) fn new(table: &str, columns: &'static [(&'static str, Holds)], present: Present) -> Self {
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
         let head = format!("INSERT INTO {table} ({})", names.join(", "));
         let tail = conflict_clause(&names, present);
@@ -138,10 +134,7 @@ pub(crate) mod columnar {
 
     /// A value of another type than its column's becomes NULL, which our columns refuse: a fault of the table's
     /// description, seen by its first test.
-    pub(super) fn transpose<'a>(
-        columns: &[(&str, Holds)],
-        values: &'a [Value<'_>],
-    ) -> Vec<Column<'a>> {
+    pub(super) fn transpose<'a>(columns: &[(&str, Holds)], values: &'a [Value<'_>]) -> Vec<Column<'a>> {
         let width = columns.len();
         let of = |at: usize| values.iter().skip(at).step_by(width);
         let column = |(at, (_, holds)): (usize, &(&str, Holds))| match holds {

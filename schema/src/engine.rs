@@ -79,6 +79,20 @@ impl Engine {
         }
     }
 
+    /// Does work that, when it fails, leaves nothing in the transaction around it.
+    ///
+    /// SQLite ends the whole transaction by itself when the disk is full; then what made the work fail is told, and not that
+    /// there is nothing left to roll back.
+    pub(crate) fn savepoint<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut cause = None;
+        let outcome =
+            self.transaction(|engine| work(engine).inspect_err(|fault| cause = Some(fault.clone())));
+        outcome.map_err(|fault| cause.unwrap_or(fault))
+    }
+
     /// Makes the transaction durable.
     pub(crate) fn commit(&mut self) -> QueryResult<()> {
         <Self as TransactionManager<Self>>::commit_transaction(self)
@@ -91,7 +105,11 @@ fn pragmas(role: Role) -> String {
     let base = format!("PRAGMA busy_timeout={wait}; PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON;");
     match role {
         // FULL: a commit that was reported survives a power cut, which NORMAL does not promise in WAL mode.
-        Role::Writer => base + "PRAGMA synchronous=FULL; PRAGMA cache_size=-65536;",
+        // Checkpoints after 64 MiB of log, not 4: a large batch alone fills 4, and pages that change in many batches are
+        // written back once.
+        Role::Writer => {
+            base + "PRAGMA synchronous=FULL; PRAGMA cache_size=-65536; PRAGMA wal_autocheckpoint=16384;"
+        }
         Role::Reader => base + "PRAGMA query_only=ON;",
     }
 }
@@ -101,9 +119,7 @@ fn pragmas(role: Role) -> String {
 const fn session_settings(role: Role) -> &'static str {
     match role {
         Role::Writer => "SET application_name = 'cooperage writer'; SET synchronous_commit = 'on'",
-        Role::Reader => {
-            "SET application_name = 'cooperage reader'; SET default_transaction_read_only = on"
-        }
+        Role::Reader => "SET application_name = 'cooperage reader'; SET default_transaction_read_only = on",
     }
 }
 

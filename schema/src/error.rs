@@ -1,5 +1,7 @@
 //! What can go wrong with the store, and what to do about it.
 
+use std::fmt::Display;
+
 use cooperage_domain::invalid::Invalid;
 use diesel::result::{DatabaseErrorKind, Error};
 
@@ -61,7 +63,9 @@ pub enum StoreError {
         newest: String,
     },
     /// A migration did not go through; nothing of it is stored.
-    #[error("the database could not be brought up to date: {cause}; nothing was changed, so the old release still works")]
+    #[error(
+        "the database could not be brought up to date: {cause}; nothing was changed, so the old release still works"
+    )]
     Migration {
         /// The engine's words.
         cause: String,
@@ -79,7 +83,9 @@ pub enum StoreError {
         cause: String,
     },
     /// All readers are busy, or new ones cannot be made.
-    #[error("no connection for reading became free: {cause}; try again, or raise database.readers when it is only busy")]
+    #[error(
+        "no connection for reading became free: {cause}; try again, or raise database.readers when it is only busy"
+    )]
     NoReader {
         /// The pool's words.
         cause: String,
@@ -110,7 +116,7 @@ pub enum StoreError {
         name: String,
     },
     /// It cannot be removed while it is used.
-    #[error("{what} {name:?} is {status} and cannot be deleted; recall it and sync first")]
+    #[error("{what} {name:?} is {status} and cannot be deleted; {remedy}")]
     InUse {
         /// The sort of thing.
         what: &'static str,
@@ -118,12 +124,16 @@ pub enum StoreError {
         name: String,
         /// Why not.
         status: String,
+        /// What to do.
+        remedy: &'static str,
     },
     /// A rule of the domain does not hold.
     #[error(transparent)]
     Invalid(#[from] Invalid),
     /// A row does not hold what we wrote.
-    #[error("{what} in the database cannot be read: {cause}; restore it from a backup, or report this with the release's number")]
+    #[error(
+        "{what} in the database cannot be read: {cause}; restore it from a backup, or report this with the release's number"
+    )]
     Corrupt {
         /// Which row or column.
         what: String,
@@ -165,8 +175,9 @@ impl StoreError {
         )
     }
 
-    pub(crate) fn corrupt(what: impl Into<String>, cause: impl ToString) -> Self {
-        Self::Corrupt { what: what.into(), cause: cause.to_string() }
+    pub(crate) fn corrupt(what: impl Into<String>, cause: impl Display) -> Self {
+        let (what, cause) = (what.into(), cause.to_string());
+        Self::Corrupt { what, cause }
     }
 }
 

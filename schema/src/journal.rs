@@ -36,6 +36,15 @@ pub(crate) struct Counts {
     pub(crate) failed_batches: AtomicU64,
 }
 
+impl Counts {
+    /// Counts one transaction with so many jobs.
+    pub(crate) fn stored(&self, jobs: u64) {
+        self.batches.fetch_add(1, Relaxed);
+        self.jobs.fetch_add(jobs, Relaxed);
+        self.largest_batch.fetch_max(jobs, Relaxed);
+    }
+}
+
 /// What the writer has done since it was started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct JournalStatistics {
@@ -57,11 +66,7 @@ impl Journal {
     }
 
     /// Makes events durable, with their projection, and calls back when they are. Never blocks.
-    pub fn append(
-        &self,
-        append: Append,
-        reply: impl FnOnce(Result<Appended, AppendError>) + Send + 'static,
-    ) {
+    pub fn append(&self, append: Append, reply: impl FnOnce(Result<Appended, AppendError>) + Send + 'static) {
         self.offer(Job::Append(Box::new(append), Answer::new(reply)));
     }
 
@@ -74,11 +79,7 @@ impl Journal {
     }
 
     /// Stores something a task printed, and calls back with its number. Never blocks.
-    pub fn output(
-        &self,
-        chunk: OutputChunk,
-        reply: impl FnOnce(Result<u64, StoreError>) + Send + 'static,
-    ) {
+    pub fn output(&self, chunk: OutputChunk, reply: impl FnOnce(Result<u64, StoreError>) + Send + 'static) {
         self.offer(Job::Output(chunk, Answer::new(reply)));
     }
 

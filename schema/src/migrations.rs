@@ -34,14 +34,14 @@ where
     DB: diesel::backend::Backend,
     C: MigrationHarness<DB>,
 {
-    let fault = |cause: Box<dyn std::error::Error + Send + Sync>| match cause.downcast::<diesel::result::Error>()
-    {
-        Ok(fault) => match StoreError::from(*fault) {
-            known @ (StoreError::Locked { .. } | StoreError::DiskFull { .. }) => known,
-            other => StoreError::Migration { cause: other.to_string() },
-        },
-        Err(cause) => StoreError::Migration { cause: cause.to_string() },
-    };
+    let fault =
+        |cause: Box<dyn std::error::Error + Send + Sync>| match cause.downcast::<diesel::result::Error>() {
+            Ok(fault) => match StoreError::from(*fault) {
+                known @ (StoreError::Locked { .. } | StoreError::DiskFull { .. }) => known,
+                other => StoreError::Migration { cause: other.to_string() },
+            },
+            Err(cause) => StoreError::Migration { cause: cause.to_string() },
+        };
     let migrations: Vec<Box<dyn Migration<DB>>> = embedded.migrations().map_err(fault)?;
     let known: Vec<MigrationVersion<'_>> =
         migrations.iter().map(|migration| migration.name().version().as_owned()).collect();

@@ -37,7 +37,7 @@ impl Stream {
         }
     }
 
-    fn parse(text: &str) -> Result<Self, StoreError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, StoreError> {
         [Self::Stdout, Self::Stderr, Self::System]
             .into_iter()
             .find(|stream| stream.as_str() == text)
@@ -104,7 +104,7 @@ pub(crate) fn store_all(engine: &mut Engine, chunks: &[&OutputChunk]) -> Result<
     if chunks.is_empty() {
         return Ok(Vec::new());
     }
-    match engine.transaction(|engine| store_group(engine, chunks)) {
+    match engine.savepoint(|engine| store_group(engine, chunks)) {
         Ok(sequences) => Ok(sequences.into_iter().map(Ok).collect()),
         Err(fault) if fault.spoils_transaction() => Err(fault),
         Err(fault) if chunks.len() == 1 => Ok(vec![Err(fault)]),
@@ -168,7 +168,8 @@ fn last_sequences(engine: &mut Engine, chunks: &[&OutputChunk]) -> QueryResult<H
             let (clusters, tasks) = keys.into_iter().map(|(c, t)| (Some(c), Some(t))).unzip();
             let values = [Column::Ints(clusters), Column::Ints(tasks)];
             let rows: Vec<(i64, i64, Option<i64>)> =
-                Statement::<_, (BigInt, BigInt, Nullable<BigInt>)>::new(ALL_LAST, &values).load(connection)?;
+                Statement::<_, (BigInt, BigInt, Nullable<BigInt>)>::new(ALL_LAST, &values)
+                    .load(connection)?;
             last.extend(rows.into_iter().map(|(c, t, newest)| ((c, t), newest.unwrap_or_default())));
         }
     }

@@ -269,9 +269,12 @@ impl TaskRow {
 impl Projection {
     /// The first row that is not of `cluster`, in words.
     pub(crate) fn foreign_row(&self, cluster: ClusterId) -> Option<String> {
-        let foreign_cluster = self.cluster.iter().filter(|row| row.id != cluster).map(|row| row.id.to_string());
-        let foreign_node = self.nodes.iter().filter(|row| row.cluster != cluster).map(|row| row.id.to_string());
-        let foreign_job = self.jobs.iter().filter(|row| row.id.cluster != cluster).map(|row| row.id.to_string());
+        let foreign_cluster =
+            self.cluster.iter().filter(|row| row.id != cluster).map(|row| row.id.to_string());
+        let foreign_node =
+            self.nodes.iter().filter(|row| row.cluster != cluster).map(|row| row.id.to_string());
+        let foreign_job =
+            self.jobs.iter().filter(|row| row.id.cluster != cluster).map(|row| row.id.to_string());
         let foreign_task =
             self.tasks.iter().filter(|row| row.id.job.cluster != cluster).map(|row| row.id.to_string());
         foreign_cluster.chain(foreign_node).chain(foreign_job).chain(foreign_task).next()

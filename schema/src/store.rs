@@ -31,6 +31,8 @@ impl Default for StoreOptions {
 }
 
 /// Everything that is stored. Cheap to clone. Its calls block: actors make them from threads that may.
+///
+/// Call [`Store::close`] before the program ends: the writing thread is not waited for otherwise.
 #[derive(Clone)]
 pub struct Store(Arc<Inner>);
 
@@ -92,10 +94,7 @@ impl Store {
     ///
     /// # Errors
     /// What `work` says, or that no connection is to be had.
-    pub fn read<T>(
-        &self,
-        work: impl FnOnce(&mut Engine) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+    pub fn read<T>(&self, work: impl FnOnce(&mut Engine) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let mut engine =
             self.0.readers.get().map_err(|fault| StoreError::NoReader { cause: fault.to_string() })?;
         work(&mut engine)

@@ -3,8 +3,6 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use diesel::prelude::*;
-
 use crate::answer::Answer;
 use crate::engine::Engine;
 use crate::error::StoreError;
@@ -42,7 +40,7 @@ where
             catch_unwind(AssertUnwindSafe(|| work(engine)))
                 .unwrap_or_else(|panic| Err(StoreError::Panicked { cause: panic_message(&*panic) }))
         };
-        self.value = Some(engine.transaction(guarded)?);
+        self.value = Some(engine.savepoint(guarded)?);
         Ok(())
     }
 
@@ -55,5 +53,6 @@ where
 
 fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without text".to_owned())
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without text".to_owned())
 }

@@ -66,28 +66,31 @@ impl Writer {
         }
     }
 
-    fn store(&mut self, batch: Batch) {
-        let jobs = batch.len() as u64;
-        match self.begun() {
-            Ok(mut engine) => match batch.store(&mut engine, &self.server) {
-                Ok(()) => {
-                    self.engine = Some(engine);
-                    self.counts.batches.fetch_add(1, Relaxed);
-                    self.counts.jobs.fetch_add(jobs, Relaxed);
-                    self.counts.largest_batch.fetch_max(jobs, Relaxed);
-                }
-                // The connection goes with the transaction: dropping it rolls back whatever state it is in.
-                Err(_) => {
-                    self.counts.failed_batches.fetch_add(1, Relaxed);
-                }
-            },
+    fn store(&mut self, mut batch: Batch) {
+        let mut engine = match self.begun() {
+            Ok(engine) => engine,
             Err(fault) => {
+                let has_waited = matches!(fault, StoreError::Locked { .. });
                 self.counts.failed_batches.fetch_add(1, Relaxed);
-                batch.refuse(&fault);
-                if !matches!(fault, StoreError::Locked { .. }) {
+                batch.refuse(fault);
+                if !has_waited {
                     thread::sleep(self.back_off);
                     self.back_off = (self.back_off * 2).min(LAST_BACK_OFF);
                 }
+                return;
+            }
+        };
+        match batch.store(&mut engine, &self.server) {
+            Ok(outcomes) => {
+                self.engine = Some(engine);
+                self.counts.stored(batch.len() as u64);
+                batch.answer(outcomes);
+            }
+            Err(fault) => {
+                // The connection goes with the transaction: dropping it rolls back whatever state it is in.
+                drop(engine);
+                self.counts.failed_batches.fetch_add(1, Relaxed);
+                batch.refuse(fault);
             }
         }
     }

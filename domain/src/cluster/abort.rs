@@ -1,7 +1,7 @@
 //! Aborting a create: running tasks finish, nothing more starts.
 
 use super::decide::wrong_state;
-use super::ending::failure;
+use super::ending::aborted;
 use super::event::Event;
 use super::job::JobStatus;
 use super::refusal::Refusal;
@@ -9,7 +9,7 @@ use super::state::{Cluster, ClusterStatus};
 use crate::plan::ClusterAction;
 
 /// A cluster that is not pending needs nothing, and neither does a job that has been aborted already.
-pub(super) fn abort(cluster: &Cluster, by: &str, now: i64) -> Result<Vec<Event>, Refusal> {
+pub(super) fn abort(cluster: &Cluster, by: String, now: i64) -> Result<Vec<Event>, Refusal> {
     if cluster.status != ClusterStatus::Pending {
         return Ok(Vec::new());
     }
@@ -21,11 +21,10 @@ pub(super) fn abort(cluster: &Cluster, by: &str, now: i64) -> Result<Vec<Event>,
         JobStatus::Running if job.action == ClusterAction::ClusterCreate => {}
         JobStatus::Running | JobStatus::NotSubmitted | JobStatus::Paused => return refuse(),
     }
-    let message =
-        if by.is_empty() { "Aborted by user.".to_owned() } else { format!("Aborted by user. ({by})") };
-    let mut events = vec![Event::JobFailed { job: job.id.number, message }];
+    let message = "Aborted by user.".to_owned();
+    let mut events = vec![Event::JobFailed { at: now, job: job.id.number, message, by: Some(by) }];
     if job.running.is_empty() {
-        events.push(failure(job, false, None, now));
+        events.push(aborted(cluster, job, now));
     }
     Ok(events)
 }

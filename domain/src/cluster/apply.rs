@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::{Map, Value};
+
 use super::create::CreateOrder;
 use super::event::{Event, FailedNext, PlannedStep};
-use super::job::{Attempt, Job, JobStatus, Outcome, Task, TaskState};
+use super::job::{Attempt, AttemptId, Job, JobStatus, Outcome, Task, TaskState};
 use super::planning::wanted_units;
-use super::state::{Cluster, ClusterStatus};
-use super::view::blank_node;
+use super::state::{Cluster, ClusterStatus, Node};
 use crate::id::{JobId, NodeId, TaskId};
 use crate::plan::{self, ClusterAction, UnitId, Wanted};
-use crate::task::{TaskName, TaskReport};
+use crate::task::{NodeProperties, TaskName, TaskReport};
 
 /// The cluster that results from all its events; `None` when there are none or the first one is not a request.
 #[must_use]
@@ -22,9 +23,10 @@ pub fn replay<'a>(events: impl IntoIterator<Item = &'a Event>) -> Option<Cluster
     cluster
 }
 
-/// Applies one event. An event that does not fit the state (which no decision produces) changes nothing.
+/// Applies one event. Events are facts, so none is refused; what one says about a task, node or job that is not there is
+/// passed over. Only the first event of a cluster can be its request.
 pub fn apply(cluster: &mut Option<Cluster>, event: &Event) {
-    if let Event::ClusterRequested { at, order } = event {
+    if let (None, Event::ClusterRequested { at, order }) = (&cluster, event) {
         *cluster = Some(requested(order, *at));
     }
     let Some(cluster) = cluster else { return };
@@ -33,8 +35,10 @@ pub fn apply(cluster: &mut Option<Cluster>, event: &Event) {
         Event::ClusterRequested { .. } => {}
         Event::LayoutFound { at, nodes } => {
             end_job(cluster, 1, *at, JobStatus::Complete, None);
-            cluster.nodes =
-                nodes.iter().map(|(id, properties)| (id.clone(), blank_node(id, properties))).collect();
+            let node = |(id, properties): (&NodeId, &NodeProperties)| {
+                (id.clone(), Node::new(id.clone(), properties.clone()))
+            };
+            cluster.nodes = nodes.iter().map(node).collect();
             cluster.units = wanted_units(nodes);
         }
         Event::LayoutRefused { at, message } => {
@@ -47,10 +51,10 @@ pub fn apply(cluster: &mut Option<Cluster>, event: &Event) {
         }
         Event::TaskSucceeded { at, task, report } => task_succeeded(cluster, *task, report, *at),
         Event::TaskFailed { task, outcome, result, next } => {
-            merge_results(cluster, *task, result);
+            note_failure(cluster, *task, outcome, result);
             task_failed(cluster, *task, outcome, *next);
         }
-        Event::JobFailed { job, message } => {
+        Event::JobFailed { job, message, .. } => {
             if let Some(job) = cluster.jobs.get_mut(job) {
                 job.status = JobStatus::Failed;
                 job.message = Some(message.clone());
@@ -104,6 +108,7 @@ const fn new_job(id: JobId, action: ClusterAction, by: String, status: JobStatus
         started: at,
         ended: None,
         tasks: BTreeMap::new(),
+        by_node: BTreeMap::new(),
         ready: BTreeSet::new(),
         running: BTreeSet::new(),
         done: 0,
@@ -150,14 +155,15 @@ fn planned(
 }
 
 fn new_task(job: JobId, step: &PlannedStep) -> Task {
+    let after: BTreeSet<u32> = step.after.iter().copied().collect();
     Task {
         id: TaskId { job, number: step.number },
         name: step.name,
         node: step.node.clone(),
         service: step.service.clone(),
-        after: step.after.iter().copied().collect(),
         before: BTreeSet::new(),
-        waiting_for: u32::try_from(step.after.len()).unwrap_or(u32::MAX),
+        waiting_for: u32::try_from(after.len()).unwrap_or(u32::MAX),
+        after,
         state: TaskState::Waiting,
         not_before: 0,
         attempts: Vec::new(),
@@ -169,25 +175,29 @@ impl Job {
         if task.waiting_for == 0 {
             self.ready.insert(task.id.number);
         }
+        self.by_node.entry(task.node.clone()).or_default().insert(task.id.number);
         self.tasks.insert(task.id.number, task);
     }
 }
 
-/// The newest job, which is the only one that can have open tasks, and the task.
-fn open_task(cluster: &mut Cluster, task: u32) -> Option<&mut Job> {
-    cluster.jobs.values_mut().next_back().filter(|job| job.tasks.contains_key(&task))
+/// The newest job, the only one that can have open tasks, if `task` is among its tasks.
+fn open_job(jobs: &mut BTreeMap<u32, Job>, task: u32) -> Option<&mut Job> {
+    jobs.values_mut().next_back().filter(|job| job.tasks.contains_key(&task))
 }
 
 fn attempt_started(cluster: &mut Cluster, task: u32, number: u32, worker: &str, at: i64) {
-    let Some(job) = open_task(cluster, task) else { return };
+    let sequence = cluster.sequence;
+    let Some(job) = open_job(&mut cluster.jobs, task) else { return };
     job.ready.remove(&task);
     job.running.insert(task);
     let Some(started) = job.tasks.get_mut(&task) else { return };
     started.state = TaskState::Running;
-    started.attempts.push(Attempt { number, worker: worker.to_owned(), started: at, outcome: None });
-    let (node, name) = (started.node.clone(), started.name);
-    if let Some(node) = cluster.nodes.get_mut(&node).filter(|_| name == TaskName::Create) {
-        node.asked_for = true;
+    let attempt = Attempt { number, sequence, worker: worker.to_owned(), started: at, outcome: None };
+    started.attempts.push(attempt);
+    if started.name == TaskName::Create
+        && let Some(node) = cluster.nodes.get_mut(&started.node)
+    {
+        node.asked.get_or_insert(AttemptId { task, attempt: number });
     }
 }
 
@@ -201,7 +211,7 @@ fn close_attempt(job: &mut Job, task: u32, outcome: Outcome) -> Option<&mut Task
 }
 
 fn task_succeeded(cluster: &mut Cluster, task: u32, report: &TaskReport, at: i64) {
-    let Some(job) = open_task(cluster, task) else { return };
+    let Some(job) = open_job(&mut cluster.jobs, task) else { return };
     let outcome = Outcome { at, code: 0, stdout: String::new(), stderr: String::new() };
     let Some(done) = close_attempt(job, task, outcome) else { return };
     done.state = TaskState::Done;
@@ -238,29 +248,26 @@ fn advance_node(
     if let Some(hostname) = report.hostname.as_ref().filter(|name| !name.is_empty()) {
         node.properties.hostname = Some(hostname.clone());
     }
-    // What was learned of a machine goes with it.
     if name == TaskName::Delete {
-        node.asked_for = false;
-        node.results.clear();
-        node.properties.ipaddresses.clear();
+        node.forget_machine();
     }
     let unit = UnitId { node: id.clone(), service };
     plan::unit::record(&mut cluster.units, &unit, name);
 }
 
-fn merge_results(cluster: &mut Cluster, task: u32, result: &serde_json::Map<String, serde_json::Value>) {
-    let Some(node) = open_task(cluster, task).and_then(|job| job.tasks.get(&task)).map(|t| t.node.clone())
-    else {
-        return;
-    };
-    if let Some(node) = cluster.nodes.get_mut(&node) {
-        node.results.extend(result.iter().map(|(key, value)| (key.clone(), value.clone())));
+/// What a failed attempt, still open, tells about its node.
+fn note_failure(cluster: &mut Cluster, task: u32, outcome: &Outcome, result: &Map<String, Value>) {
+    let Some(failed) = open_job(&mut cluster.jobs, task).and_then(|job| job.tasks.get(&task)) else { return };
+    let (id, name, attempt) = (failed.node.clone(), failed.name, failed.open_id());
+    let Some(node) = cluster.nodes.get_mut(&id) else { return };
+    node.results.extend(result.iter().map(|(key, value)| (key.clone(), value.clone())));
+    if name == TaskName::Create && outcome.says_nothing_was_made() && node.asked == attempt {
+        node.asked = None;
     }
 }
 
 fn task_failed(cluster: &mut Cluster, task: u32, outcome: &Outcome, next: FailedNext) {
-    let Some(job) = open_task(cluster, task) else { return };
-    let job_id = job.id;
+    let Some(job) = open_job(&mut cluster.jobs, task) else { return };
     let Some(failed) = close_attempt(job, task, outcome.clone()) else { return };
     failed.state = match next {
         FailedNext::GiveUp => TaskState::Failed,
@@ -273,19 +280,27 @@ fn task_failed(cluster: &mut Cluster, task: u32, outcome: &Outcome, next: Failed
             job.ready.insert(task);
         }
         FailedNext::Recreate { not_before, delete, create } => {
-            let node = failed.node.clone();
-            failed.after.insert(create);
-            failed.waiting_for = 1;
-            let step =
-                |number, name, after| PlannedStep { number, name, node: node.clone(), service: None, after };
-            let mut deletion = new_task(job_id, &step(delete, TaskName::Delete, vec![]));
-            deletion.not_before = not_before;
-            deletion.before.insert(create);
-            let mut creation = new_task(job_id, &step(create, TaskName::Create, vec![delete]));
-            creation.before.insert(task);
-            job.insert(deletion);
-            job.insert(creation);
+            make_anew(job, task, not_before, delete, create);
             cluster.last_task = cluster.last_task.max(create);
         }
     }
+}
+
+/// Puts a DELETE and a CREATE of the machine before `confirm`.
+fn make_anew(job: &mut Job, confirm: u32, not_before: i64, delete: u32, create: u32) {
+    let id = job.id;
+    let Some(confirm) = job.tasks.get_mut(&confirm) else { return };
+    confirm.after.insert(create);
+    confirm.waiting_for = 1;
+    let node = confirm.node.clone();
+    let step = |number, name, after| {
+        new_task(id, &PlannedStep { number, name, node: node.clone(), service: None, after })
+    };
+    let mut deletion = step(delete, TaskName::Delete, Vec::new());
+    deletion.not_before = not_before;
+    deletion.before.insert(create);
+    let mut creation = step(create, TaskName::Create, vec![delete]);
+    creation.before.insert(confirm.id.number);
+    job.insert(deletion);
+    job.insert(creation);
 }

@@ -11,21 +11,23 @@ use crate::task::{TaskName, TaskReport};
 /// Code of a failure that no worker reported: a time-out, or configuration that cannot be expanded.
 pub const INTERNAL_FAILURE: i64 = -1;
 
+/// How much of the last line a task printed is told as the reason of its failure, in characters.
+const LONGEST_REASON: usize = 200;
+
 pub(super) fn start(cluster: &Cluster, task: u32, worker: String, now: i64) -> Result<Vec<Event>, Refusal> {
     let refuse = |reason| Err(Refusal::NotReady { task, reason });
     let Some(job) = cluster.latest_job() else { return refuse("the cluster has no job") };
     if job.status != JobStatus::Running {
         return refuse("its job starts nothing more");
     }
+    let Some(found) = job.tasks.get(&task) else { return refuse("the job has no such task") };
     if !job.ready.contains(&task) {
         return refuse("it waits for other tasks, or has been started");
     }
-    let Some(found) = job.tasks.get(&task) else { return refuse("it is not in the job") };
     if found.not_before > now {
         return refuse("its pause after a failure has not ended");
     }
-    let busy = job.running.iter().filter_map(|n| job.tasks.get(n)).any(|running| running.node == found.node);
-    if busy {
+    if job.tasks_of(&found.node).any(|other| other.state == TaskState::Running) {
         return refuse("its node is busy");
     }
     Ok(vec![Event::AttemptStarted { at: now, task, attempt: found.next_attempt(), worker }])
@@ -39,18 +41,21 @@ pub(super) fn finish(
     now: i64,
 ) -> Result<Vec<Event>, Refusal> {
     let (job, found) = open(cluster, task, attempt)?;
-    let mut events = vec![if report.succeeded() {
+    let happened = if report.succeeded() {
         let quiet = TaskReport { stdout: String::new(), stderr: String::new(), ..report };
         Event::TaskSucceeded { at: now, task, report: Box::new(quiet) }
     } else {
-        failed(cluster, found, report, now)
-    }];
-    let given_up = matches!(&events[0], Event::TaskFailed { next: FailedNext::GiveUp, .. });
-    if given_up && job.is_open() {
-        events.push(Event::JobFailed { job: job.id.number, message: failure_message(cluster, found) });
-    }
-    events.extend(ending_after(job, found, &events, now));
-    Ok(events)
+        failed(cluster, job, found, report, now)
+    };
+    let failure = match &happened {
+        Event::TaskFailed { next: FailedNext::GiveUp, outcome, .. } if job.is_open() => {
+            let message = failure_message(cluster, found, outcome);
+            Some(Event::JobFailed { at: now, job: job.id.number, message, by: None })
+        }
+        _ => None,
+    };
+    let ending = ending_after(cluster, job, found, &happened, now);
+    Ok([happened].into_iter().chain(failure).chain(ending).collect())
 }
 
 pub(super) fn time_out(cluster: &Cluster, task: u32, attempt: u32, now: i64) -> Result<Vec<Event>, Refusal> {
@@ -69,7 +74,7 @@ fn open(cluster: &Cluster, task: u32, attempt: u32) -> Result<(&Job, &Task), Ref
     if is_open { Ok((job, found)) } else { Err(stale) }
 }
 
-fn failed(cluster: &Cluster, task: &Task, report: TaskReport, now: i64) -> Event {
+fn failed(cluster: &Cluster, job: &Job, task: &Task, report: TaskReport, now: i64) -> Event {
     let limits = &cluster.limits;
     let outcome = Outcome {
         at: now,
@@ -78,8 +83,8 @@ fn failed(cluster: &Cluster, task: &Task, report: TaskReport, now: i64) -> Event
         stderr: cut_log(&report.stderr, limits.max_log_length),
     };
     let attempts = task.open_attempt().map_or(1, |a| a.number);
-    let not_before = now + limits.retry_delay_after(attempts);
-    let next = if attempts >= limits.max_attempts {
+    let not_before = now.saturating_add(limits.retry_delay_after(attempts));
+    let next = if attempts >= limits.max_attempts || !job.is_open() {
         FailedNext::GiveUp
     } else if task.name == TaskName::Confirm {
         FailedNext::Recreate { not_before, delete: cluster.last_task + 1, create: cluster.last_task + 2 }
@@ -89,10 +94,22 @@ fn failed(cluster: &Cluster, task: &Task, report: TaskReport, now: i64) -> Event
     Event::TaskFailed { task: task.id.number, outcome, result: report.result, next }
 }
 
-fn failure_message(cluster: &Cluster, task: &Task) -> String {
+fn failure_message(cluster: &Cluster, task: &Task, outcome: &Outcome) -> String {
     let node = cluster.nodes.get(&task.node);
     let host = node.and_then(|n| n.properties.hostname.as_deref()).unwrap_or(task.node.as_str());
-    let what = task.service.as_ref().map_or_else(|| task.name.to_string(), |s| format!("{} {s}", task.name));
-    let attempts = cluster.limits.max_attempts;
-    format!("{what} failed on {host} after {attempts} attempts; its last output is kept with the node")
+    let service = task.service.iter().map(|service| format!(" {service}")).collect::<String>();
+    let attempts = match task.attempts.len() {
+        1 => "1 attempt".to_owned(),
+        several => format!("{several} attempts"),
+    };
+    let said = last_line(&outcome.stderr).or_else(|| last_line(&outcome.stdout));
+    let said: String = said.unwrap_or("it printed nothing").chars().take(LONGEST_REASON).collect();
+    let (name, code) = (task.name, outcome.code);
+    format!(
+        "{name}{service} failed on {host} after {attempts} with code {code}: {said} (what it printed is kept with the node)"
+    )
+}
+
+fn last_line(text: &str) -> Option<&str> {
+    text.lines().map(str::trim).rfind(|line| !line.is_empty())
 }

@@ -6,10 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::decide::planned_steps;
 use super::event::Event;
 use super::limits::Limits;
-use super::planning;
+use super::planning::{self, NextNumbers};
 use super::refusal::Refusal;
 use super::state::Account;
 use crate::entity::{ClusterTemplate, Provider, Service};
@@ -49,15 +48,15 @@ pub struct CreateOrder {
     pub limits: Limits,
 }
 
+/// The nodes of a new cluster by id, or why there is no layout.
+pub type Nodes = Result<BTreeMap<NodeId, NodeProperties>, NoLayout>;
+
 /// The events that bring a cluster into being: with its nodes and plan, or terminated at once with the reason.
 ///
 /// # Errors
-/// When the graph of tasks cannot be planned, because services depend on each other in a circle.
-pub fn create(
-    order: CreateOrder,
-    nodes: Result<BTreeMap<NodeId, NodeProperties>, NoLayout>,
-    now: i64,
-) -> Result<Vec<Event>, Refusal> {
+/// When the graph of tasks cannot be planned: services depend on each other in a circle, or one that was placed is not
+/// among the definitions.
+pub fn create(order: CreateOrder, nodes: Nodes, now: i64) -> Result<Vec<Event>, Refusal> {
     let nodes = match nodes {
         Ok(nodes) => nodes,
         Err(reason) => {
@@ -68,15 +67,11 @@ pub fn create(
     };
     let by = order.account.user_id.clone();
     let graph = planning::graph(&nodes, &planning::wanted_units(&nodes), &order.definitions)?;
-    Ok(vec![
+    let mut events = vec![
         Event::ClusterRequested { at: now, order: Box::new(order) },
         Event::LayoutFound { at: now, nodes },
-        Event::JobPlanned {
-            at: now,
-            job: 2,
-            action: ClusterAction::ClusterCreate,
-            by,
-            tasks: planned_steps(&graph, 1),
-        },
-    ])
+    ];
+    let first = NextNumbers { job: 2, task: 1 };
+    events.extend(planning::job(first, ClusterAction::ClusterCreate, by, &graph, now));
+    Ok(events)
 }

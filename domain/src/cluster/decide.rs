@@ -1,11 +1,10 @@
 //! The decider: what should happen, or why not.
 
 use super::command::Command;
-use super::event::{Event, PlannedStep};
+use super::event::Event;
 use super::refusal::Refusal;
-use super::state::{Cluster, ClusterStatus};
+use super::state::Cluster;
 use super::{abort, attempt, delete, retry};
-use crate::plan::{ClusterAction, Graph};
 
 /// What should happen to `cluster` because of `command`, at `now` (ms since 1970). An empty list: nothing needs to.
 ///
@@ -15,7 +14,7 @@ pub fn decide(cluster: &Cluster, command: Command, now: i64) -> Result<Vec<Event
     match command {
         Command::Delete { by } => delete::delete(cluster, by, now),
         Command::Retry { by } => retry::retry(cluster, by, now),
-        Command::Abort { by } => abort::abort(cluster, &by, now),
+        Command::Abort { by } => abort::abort(cluster, by, now),
         Command::StartAttempt { task, worker } => attempt::start(cluster, task, worker, now),
         Command::FinishAttempt { task, attempt, report } => {
             attempt::finish(cluster, task, attempt, report, now)
@@ -24,44 +23,7 @@ pub fn decide(cluster: &Cluster, command: Command, now: i64) -> Result<Vec<Event
     }
 }
 
-/// A graph's tasks with numbers of the cluster, from `first` on.
-pub(super) fn planned_steps(graph: &Graph, first: u32) -> Vec<PlannedStep> {
-    let number = |index: usize| first.saturating_add(u32::try_from(index).unwrap_or(u32::MAX));
-    graph
-        .tasks()
-        .iter()
-        .map(|task| PlannedStep {
-            number: number(task.index),
-            name: task.name,
-            node: task.node.clone(),
-            service: task.service.clone(),
-            after: task.after.iter().map(|before| number(*before)).collect(),
-        })
-        .collect()
-}
-
-/// The events of a new job; one without tasks is complete at once.
-pub(super) fn new_job(
-    cluster: &Cluster,
-    action: ClusterAction,
-    by: String,
-    graph: &Graph,
-    now: i64,
-) -> Vec<Event> {
-    let job = cluster.next_job();
-    let tasks = planned_steps(graph, cluster.last_task + 1);
-    let empty = tasks.is_empty();
-    let mut events = vec![Event::JobPlanned { at: now, job, action, by, tasks }];
-    if empty {
-        let status = match action {
-            ClusterAction::ClusterDelete => ClusterStatus::Terminated,
-            _ => ClusterStatus::Active,
-        };
-        events.push(Event::JobEnded { at: now, job, status, message: None });
-    }
-    events
-}
-
+/// A refusal because of what the cluster is; `asked` is a participle ("deleted").
 pub(super) fn wrong_state(cluster: &Cluster, asked: &'static str, remedy: &'static str) -> Refusal {
     Refusal::WrongState { cluster: cluster.id.to_string(), status: cluster.status, asked, remedy }
 }

@@ -1,8 +1,8 @@
 //! Deleting a cluster: every machine that may exist is given back.
 
-use super::decide::{new_job, wrong_state};
+use super::decide::wrong_state;
 use super::event::Event;
-use super::planning;
+use super::planning::{self, NextNumbers};
 use super::refusal::Refusal;
 use super::state::{Cluster, ClusterStatus};
 use crate::plan::ClusterAction;
@@ -16,7 +16,7 @@ pub(super) fn delete(cluster: &Cluster, by: String, now: i64) -> Result<Vec<Even
         }
         ClusterStatus::Active | ClusterStatus::Incomplete | ClusterStatus::Inconsistent => {
             let graph = planning::graph_to_nothing(cluster)?;
-            Ok(new_job(cluster, ClusterAction::ClusterDelete, by, &graph, now))
+            Ok(planning::job(NextNumbers::of(cluster), ClusterAction::ClusterDelete, by, &graph, now))
         }
     }
 }

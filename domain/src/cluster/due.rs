@@ -1,11 +1,22 @@
 //! What must now be under way, derived from the state and never stored.
 
-use super::job::JobStatus;
+use std::collections::BTreeSet;
+
+use super::event::{Event, FailedNext};
+use super::job::{Job, JobStatus, Task};
 use super::state::{Cluster, ClusterStatus};
 use crate::id::NodeId;
+use crate::plan::ClusterAction;
+
+/// How long a cluster whose lease has ended is left alone after a delete that failed, in ms; doubled for each further
+/// one.
+const PAUSE_AFTER_FAILED_DELETE: i64 = 180_000;
+
+/// The longest such pause, in ms.
+const LONGEST_PAUSE: i64 = 3_600_000;
 
 /// Something that must be under way. Asked again after a crash, the answer is the same.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
     /// A task may start as soon as its node and a worker are free, not before the time given (ms).
     Start {
@@ -34,31 +45,76 @@ pub enum Effect {
     },
 }
 
-/// What must now be under way.
+/// What must now be under way: all of it, as after a crash.
 #[must_use]
 pub fn due(cluster: &Cluster) -> Vec<Effect> {
-    let mut effects = Vec::new();
-    let leased =
-        cluster.expires != 0 && !matches!(cluster.status, ClusterStatus::Pending | ClusterStatus::Terminated);
-    if leased {
-        effects.push(Effect::Expire { at: cluster.expires });
-    }
-    let Some(job) = cluster.latest_job() else { return effects };
-    for task in job.running.iter().filter_map(|n| job.tasks.get(n)) {
-        let Some(attempt) = task.open_attempt() else { continue };
-        effects.push(Effect::Follow {
-            task: task.id.number,
-            node: task.node.clone(),
-            attempt: attempt.number,
-            deadline: attempt.started.saturating_add(cluster.limits.task_timeout),
-        });
-    }
-    if job.status == JobStatus::Running {
-        effects.extend(job.ready.iter().filter_map(|n| job.tasks.get(n)).map(|task| Effect::Start {
-            task: task.id.number,
-            node: task.node.clone(),
-            not_before: task.not_before,
-        }));
+    let mut effects: Vec<Effect> = expiry(cluster).into_iter().collect();
+    if let Some(job) = cluster.latest_job() {
+        let open = job.running.iter().chain(&job.ready).filter_map(|number| job.tasks.get(number));
+        effects.extend(open.filter_map(|task| of_task(cluster, job, task)));
     }
     effects
+}
+
+/// What `events`, the last that were applied, have added to what is due. Takes time by what happened, not by the size of
+/// the cluster.
+#[must_use]
+pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
+    let Some(job) = cluster.latest_job() else { return Vec::new() };
+    let mut touched = BTreeSet::new();
+    for event in events {
+        match event {
+            Event::JobPlanned { .. } => return due(cluster),
+            Event::TaskSucceeded { task, .. } => {
+                touched.extend(job.tasks.get(task).into_iter().flat_map(|done| &done.before));
+            }
+            Event::TaskFailed { task, next: FailedNext::Recreate { delete, .. }, .. } => {
+                touched.extend([*task, *delete]);
+            }
+            Event::AttemptStarted { task, .. } | Event::TaskFailed { task, .. } => touched.extend([*task]),
+            Event::ClusterRequested { .. }
+            | Event::LayoutFound { .. }
+            | Event::LayoutRefused { .. }
+            | Event::JobFailed { .. }
+            | Event::JobEnded { .. } => {}
+        }
+    }
+    let ended = events.iter().any(|event| matches!(event, Event::JobEnded { .. }));
+    let lease = ended.then(|| expiry(cluster)).flatten();
+    let tasks = touched.iter().filter_map(|number| job.tasks.get(number));
+    lease.into_iter().chain(tasks.filter_map(|task| of_task(cluster, job, task))).collect()
+}
+
+/// What is due for one task.
+fn of_task(cluster: &Cluster, job: &Job, task: &Task) -> Option<Effect> {
+    let number = task.id.number;
+    if let Some(attempt) = task.open_attempt() {
+        let deadline = attempt.started.saturating_add(cluster.limits.task_timeout);
+        return Some(Effect::Follow {
+            task: number,
+            node: task.node.clone(),
+            attempt: attempt.number,
+            deadline,
+        });
+    }
+    (job.status == JobStatus::Running && job.ready.contains(&number)).then(|| Effect::Start {
+        task: number,
+        node: task.node.clone(),
+        not_before: task.not_before,
+    })
+}
+
+/// When the cluster is to be deleted: at the end of its lease, or a while after a delete that failed then.
+fn expiry(cluster: &Cluster) -> Option<Effect> {
+    let at_rest = !matches!(cluster.status, ClusterStatus::Pending | ClusterStatus::Terminated);
+    if !at_rest || cluster.expires == 0 {
+        return None;
+    }
+    let failed = |job: &&Job| job.action == ClusterAction::ClusterDelete && job.status == JobStatus::Failed;
+    let mut deletes = cluster.jobs.values().rev().take_while(failed);
+    let again = deletes.next().and_then(|last| last.ended).map(|ended| {
+        let pause = deletes.fold(PAUSE_AFTER_FAILED_DELETE, |pause, _| (pause * 2).min(LONGEST_PAUSE));
+        ended.saturating_add(pause)
+    });
+    Some(Effect::Expire { at: cluster.expires.max(again.unwrap_or(0)) })
 }

@@ -1,67 +1,79 @@
 //! How jobs end, and what the cluster is afterwards.
 
 use super::event::{Event, FailedNext};
-use super::job::{Job, JobStatus, Task};
-use super::state::ClusterStatus;
+use super::job::{Job, Task};
+use super::state::{Cluster, ClusterStatus};
 use crate::plan::ClusterAction;
+use crate::task::TaskName;
 
-/// Codes by which a provider says that nothing was made.
-const NOTHING_MADE: std::ops::RangeInclusive<i64> = 200..=299;
+/// What a user is told when no provider made anything.
+const NOTHING_MADE: &str = "Unable to create nodes, please check your provider settings";
 
-/// The end of `job`, if `events` (about `task`, not yet applied) end it: its last task is done, or it has failed and
-/// nothing runs any more.
-pub(super) fn ending_after(job: &Job, task: &Task, events: &[Event], now: i64) -> Option<Event> {
-    let number = job.id.number;
-    let succeeded = matches!(events[0], Event::TaskSucceeded { .. });
-    if succeeded && job.is_open() && job.done as usize + 1 == job.tasks.len() {
-        return Some(Event::JobEnded {
-            at: now,
-            job: number,
-            status: status_of_success(job.action),
-            message: None,
-        });
+/// The end of the latest job, if what `happened` to `task` (not applied yet) ends it: its last task is done, or it has
+/// failed and nothing of it runs any more.
+pub(super) fn ending_after(
+    cluster: &Cluster,
+    job: &Job,
+    task: &Task,
+    happened: &Event,
+    now: i64,
+) -> Option<Event> {
+    let succeeded = matches!(happened, Event::TaskSucceeded { .. });
+    if succeeded && job.is_open() {
+        return (job.done as usize + 1 == job.tasks.len()).then(|| success(job.id.number, job.action, now));
     }
-    let failing =
-        job.status == JobStatus::Failed || events.iter().any(|e| matches!(e, Event::JobFailed { .. }));
-    let others_run = job.running.iter().any(|n| *n != task.id.number);
+    let given_up = matches!(happened, Event::TaskFailed { next: FailedNext::GiveUp, .. });
+    let failing = given_up || !job.is_open();
+    let others_run = job.running.iter().any(|number| *number != task.id.number);
     if !failing || others_run {
         return None;
     }
-    let code = match &events[0] {
-        Event::TaskFailed { outcome, next: FailedNext::GiveUp | FailedNext::Repeat { .. }, .. } => {
-            Some(outcome.code)
-        }
-        _ => None,
-    };
-    Some(failure(job, succeeded, code, now))
+    let refused = is_refused_create(cluster, task, happened).then_some(task);
+    if succeeded || !nothing_made(cluster, job, refused) {
+        return Some(ended(job, status_of_failure(job.action), None, now));
+    }
+    let message = job.message.is_none().then(|| NOTHING_MADE.to_owned());
+    Some(ended(job, ClusterStatus::Terminated, message, now))
 }
 
-/// The end of a job that has failed while nothing of it runs.
-pub(super) fn failure(job: &Job, one_more_done: bool, code: Option<i64>, now: i64) -> Event {
-    let nothing_made = job.action == ClusterAction::ClusterCreate
-        && !one_more_done
-        && job.done == 0
-        && code.is_none_or(|c| NOTHING_MADE.contains(&c))
-        && job.tasks.values().all(only_refused);
-    let (status, message) = if nothing_made {
-        let text = "Unable to create nodes, please check your provider settings".to_owned();
-        (ClusterStatus::Terminated, job.message.is_none().then_some(text))
-    } else {
-        (status_of_failure(job.action), None)
+/// The end of a job all of whose tasks are done.
+pub(super) const fn success(job: u32, action: ClusterAction, now: i64) -> Event {
+    let status = match action {
+        ClusterAction::ClusterDelete => ClusterStatus::Terminated,
+        _ => ClusterStatus::Active,
     };
+    Event::JobEnded { at: now, job, status, message: None }
+}
+
+/// The end of a job that is aborted while nothing of it runs.
+pub(super) fn aborted(cluster: &Cluster, job: &Job, now: i64) -> Event {
+    let status = if nothing_made(cluster, job, None) {
+        ClusterStatus::Terminated
+    } else {
+        status_of_failure(job.action)
+    };
+    ended(job, status, None, now)
+}
+
+const fn ended(job: &Job, status: ClusterStatus, message: Option<String>, now: i64) -> Event {
     Event::JobEnded { at: now, job: job.id.number, status, message }
 }
 
-/// Whether all closed attempts of a task said that nothing was made.
-fn only_refused(task: &Task) -> bool {
-    task.attempts.iter().filter_map(|a| a.outcome.as_ref()).all(|o| NOTHING_MADE.contains(&o.code))
+/// Whether a create leaves nothing behind: none of its tasks is done, and no node can have a machine, be it from an
+/// earlier job. `refused` is the task that has just been told that nothing was made.
+fn nothing_made(cluster: &Cluster, job: &Job, refused: Option<&Task>) -> bool {
+    let mut may_exist = cluster.nodes.values().filter(|node| node.may_have_machine());
+    job.action == ClusterAction::ClusterCreate
+        && job.done == 0
+        && may_exist.all(|node| refused.is_some_and(|task| task.node == node.id))
 }
 
-const fn status_of_success(action: ClusterAction) -> ClusterStatus {
-    match action {
-        ClusterAction::ClusterDelete => ClusterStatus::Terminated,
-        _ => ClusterStatus::Active,
-    }
+/// Whether the provider says that nothing was made, and nobody asked for the machine before.
+fn is_refused_create(cluster: &Cluster, task: &Task, happened: &Event) -> bool {
+    let Event::TaskFailed { outcome, .. } = happened else { return false };
+    let node = cluster.nodes.get(&task.node);
+    let only_request = node.is_some_and(|node| node.asked.is_some() && node.asked == task.open_id());
+    task.name == TaskName::Create && outcome.says_nothing_was_made() && only_request
 }
 
 const fn status_of_failure(action: ClusterAction) -> ClusterStatus {

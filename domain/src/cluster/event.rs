@@ -86,10 +86,15 @@ pub enum Event {
     },
     /// A job will start nothing more: a task failed for good, or somebody aborted it.
     JobFailed {
+        /// When.
+        at: i64,
         /// Its number.
         job: u32,
         /// Why, for people.
         message: String,
+        /// Who aborted it; nobody when a task failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
     },
     /// A job's last task ended.
     JobEnded {
@@ -122,7 +127,7 @@ pub enum FailedNext {
         /// Number of the new CREATE task.
         create: u32,
     },
-    /// No attempts are left.
+    /// Nothing: no attempts are left, or the job starts nothing more.
     GiveUp,
 }
 

@@ -8,6 +8,9 @@ use crate::id::{JobId, NodeId, TaskId};
 use crate::plan::ClusterAction;
 use crate::task::TaskName;
 
+/// Codes by which a provider says that an attempt failed before anything was made.
+const NOTHING_MADE: std::ops::RangeInclusive<i64> = 200..=299;
+
 /// A bounded request to change a cluster, as a graph of tasks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Job {
@@ -27,6 +30,8 @@ pub struct Job {
     pub ended: Option<i64>,
     /// By number; numbers are unique in the cluster.
     pub tasks: BTreeMap<u32, Task>,
+    /// Numbers of the tasks of each node that has any.
+    pub by_node: BTreeMap<NodeId, BTreeSet<u32>>,
     /// Tasks that nothing waits for any more and that are not running.
     pub ready: BTreeSet<u32>,
     /// Tasks with an open attempt.
@@ -109,12 +114,23 @@ pub enum TaskState {
 pub struct Attempt {
     /// From 1.
     pub number: u32,
+    /// Number of the event that began it, by which attempts of a cluster can be put in order.
+    pub sequence: u64,
     /// Who executes it.
     pub worker: String,
     /// When it was handed out, in ms.
     pub started: i64,
     /// How it ended.
     pub outcome: Option<Outcome>,
+}
+
+/// Names one execution of one task of a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct AttemptId {
+    /// Number of the task.
+    pub task: u32,
+    /// Number of the attempt.
+    pub attempt: u32,
 }
 
 /// How an attempt ended.
@@ -139,10 +155,9 @@ impl Job {
         matches!(self.status, JobStatus::NotSubmitted | JobStatus::Running | JobStatus::Paused)
     }
 
-    /// Whether every task is done.
-    #[must_use]
-    pub fn all_done(&self) -> bool {
-        self.done as usize == self.tasks.len()
+    /// Its tasks that are about a node, by number.
+    pub fn tasks_of(&self, node: &NodeId) -> impl Iterator<Item = &Task> {
+        self.by_node.get(node).into_iter().flatten().filter_map(|number| self.tasks.get(number))
     }
 }
 
@@ -159,11 +174,25 @@ impl TaskState {
     }
 }
 
+impl Outcome {
+    /// Whether the provider says that it failed before anything was made: codes 200 to 299.
+    #[must_use]
+    pub fn says_nothing_was_made(&self) -> bool {
+        NOTHING_MADE.contains(&self.code)
+    }
+}
+
 impl Task {
     /// The attempt under way.
     #[must_use]
     pub fn open_attempt(&self) -> Option<&Attempt> {
         self.attempts.last().filter(|attempt| attempt.outcome.is_none())
+    }
+
+    /// The name of the attempt under way.
+    #[must_use]
+    pub fn open_id(&self) -> Option<AttemptId> {
+        self.open_attempt().map(|open| AttemptId { task: self.id.number, attempt: open.number })
     }
 
     /// The number the next attempt gets.

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Limits a cluster's jobs run under. Times in milliseconds.
+/// Limits a cluster's jobs run under. Times in milliseconds. A limit that a stored cluster does not know has its default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Limits {
     /// Attempts of a task in all, the first one included.
     pub max_attempts: u32,

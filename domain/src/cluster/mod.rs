@@ -14,6 +14,9 @@
 //! way. A task that had been started is still started after the crash, with the same attempt number; whoever executes it
 //! finds the execution by that number instead of starting a second one.
 //!
+//! What happens to one task costs time by what it changes, not by the size of the cluster: readiness is kept up to date
+//! event by event, and [`due_after`] gives what events have added to [`due`].
+//!
 //! One file per operation ([`create`], `delete`, `abort`, `retry`) and one per thing that happens to a task (`attempt`).
 
 mod abort;
@@ -39,12 +42,13 @@ mod summary;
 mod view;
 
 pub use apply::{apply, replay};
+pub use attempt::INTERNAL_FAILURE;
 pub use command::Command;
-pub use create::{CreateOrder, create};
+pub use create::{CreateOrder, Nodes, create};
 pub use decide::decide;
-pub use due::{Effect, due};
+pub use due::{Effect, due, due_after};
 pub use event::{EVENT_VERSION, Event, FailedNext, PlannedStep};
-pub use job::{Attempt, Job, JobStatus, Outcome, Task, TaskState};
+pub use job::{Attempt, AttemptId, Job, JobStatus, Outcome, Task, TaskState};
 pub use limits::Limits;
 pub use order::{OrderError, order, view};
 pub use refusal::Refusal;

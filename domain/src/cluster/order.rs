@@ -1,12 +1,30 @@
 //! What a worker is given with a task, put together from all that is known when it is handed out.
 
-use std::collections::BTreeMap;
+use serde_json::{Map, Value};
 
 use super::state::{Cluster, Node};
-use crate::entity::{ActionSpec, Provider};
+use crate::entity::ActionSpec;
 use crate::id::NodeId;
 use crate::macros::{self, ClusterView, MacroError};
 use crate::task::{NodeProperties, ServiceOrder, TaskConfig, TaskOrder};
+
+/// What a worker is given besides results: a result of the same name would hide it.
+const TAKEN: [&str; 14] = [
+    "automators",
+    "cluster",
+    "flavor",
+    "hardwaretype",
+    "hostname",
+    "image",
+    "imagetype",
+    "ipaddresses",
+    "nodenum",
+    "nodes",
+    "provider",
+    "service",
+    "services",
+    "sshuser",
+];
 
 /// Why a task cannot be handed out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,8 +39,11 @@ pub enum OrderError {
 
 /// The order for attempt `attempt` of task `task` (numbers in the cluster).
 ///
-/// Service tasks see the configuration with macros expanded from their node, machine tasks as it was written, because
-/// the machines it speaks of are only being made.
+/// Service tasks see the configuration and the fields of their action with macros expanded from their node, machine
+/// tasks the configuration as it was written, because the machines it speaks of are only being made. A field that holds
+/// no macros but percent signs is passed on as it is.
+///
+/// What earlier tasks of the node reported lies flat beside the rest and hides nothing of it.
 ///
 /// # Errors
 /// When the task is unknown, or its configuration cannot be expanded yet.
@@ -35,9 +56,9 @@ pub fn order(cluster: &Cluster, task: u32, attempt: u32) -> Result<TaskOrder, Or
         cluster: cluster.config.clone(),
         service: None,
         node: node.properties.clone(),
-        provider: Provider { ..cluster.provider.clone() },
+        provider: cluster.provider.clone(),
         nodes: cluster.nodes.iter().map(|(id, n)| (id.clone(), n.properties.clone())).collect(),
-        results: node.results.clone(),
+        results: results(node),
     };
     if let Some(service) = &found.service {
         let action = found
@@ -47,8 +68,7 @@ pub fn order(cluster: &Cluster, task: u32, attempt: u32) -> Result<TaskOrder, Or
             .ok_or(unknown)?;
         let view = view(cluster);
         config.cluster = macros::expand_map(&cluster.config, &view, Some(&node.id))?;
-        let fields = expand_fields(action, &view, node)?;
-        let action = ActionSpec { automator: action.automator.clone(), fields };
+        let action = expand_fields(action, &view, node)?;
         config.service = Some(ServiceOrder { name: service.clone(), action });
     }
     Ok(TaskOrder {
@@ -62,14 +82,22 @@ pub fn order(cluster: &Cluster, task: u32, attempt: u32) -> Result<TaskOrder, Or
     })
 }
 
-fn expand_fields(
-    action: &ActionSpec,
-    view: &ClusterView<'_>,
-    node: &Node,
-) -> Result<BTreeMap<String, String>, MacroError> {
-    let expand =
-        |(key, text): (&String, &String)| Ok((key.clone(), macros::expand(text, view, Some(&node.id))?));
-    action.fields.iter().map(expand).collect()
+fn results(node: &Node) -> Map<String, Value> {
+    let free = node.results.iter().filter(|(key, _)| !TAKEN.contains(&key.as_str()));
+    free.map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+fn expand_fields(action: &ActionSpec, view: &ClusterView<'_>, node: &Node) -> Result<ActionSpec, MacroError> {
+    let expand = |(key, text): (&String, &String)| {
+        let value = match macros::expand(text, view, Some(&node.id)) {
+            // Fields are commands as often as values: `date +%H%M` is meant as it stands.
+            Err(MacroError::Syntax { .. }) => text.clone(),
+            expanded => expanded?,
+        };
+        Ok((key.clone(), value))
+    };
+    let fields = action.fields.iter().map(expand).collect::<Result<_, MacroError>>()?;
+    Ok(ActionSpec { automator: action.automator.clone(), fields })
 }
 
 /// The cluster as macros see it.

@@ -2,12 +2,56 @@
 
 use std::collections::BTreeMap;
 
+use super::ending;
+use super::event::{Event, PlannedStep};
 use super::refusal::Refusal;
-use super::state::Cluster;
+use super::state::{Cluster, Node};
 use crate::entity::Service;
 use crate::id::NodeId;
-use crate::plan::{self, AwaitUnplanned, Graph, Observed, PlanInput, PlanNode, Unit, UnitId, Units, Wanted};
+use crate::plan::{
+    self, AwaitUnplanned, ClusterAction, Graph, Observed, PlanInput, PlanNode, PlannedTask, Unit, UnitId,
+    Units, Wanted,
+};
 use crate::task::NodeProperties;
+
+/// The numbers of the next job of a cluster and of its first task.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NextNumbers {
+    pub job: u32,
+    pub task: u32,
+}
+
+impl NextNumbers {
+    pub(super) fn of(cluster: &Cluster) -> Self {
+        Self { job: cluster.next_job(), task: cluster.last_task + 1 }
+    }
+}
+
+/// The events of a new job that carries out `graph`; one without tasks is complete at once.
+pub(super) fn job(
+    next: NextNumbers,
+    action: ClusterAction,
+    by: String,
+    graph: &Graph,
+    now: i64,
+) -> Vec<Event> {
+    let planned = Event::JobPlanned { at: now, job: next.job, action, by, tasks: steps(graph, next.task) };
+    let end = graph.is_empty().then(|| ending::success(next.job, action, now));
+    [planned].into_iter().chain(end).collect()
+}
+
+/// A graph's tasks with numbers of the cluster, from `first` on.
+fn steps(graph: &Graph, first: u32) -> Vec<PlannedStep> {
+    let number = |index: usize| first.saturating_add(u32::try_from(index).unwrap_or(u32::MAX));
+    let step = |task: &PlannedTask| PlannedStep {
+        number: number(task.index),
+        name: task.name,
+        node: task.node.clone(),
+        service: task.service.clone(),
+        after: task.after.iter().map(|before| number(*before)).collect(),
+    };
+    graph.tasks().iter().map(step).collect()
+}
 
 /// The units of nodes that do not exist yet: every machine wanted, every service on it wanted running.
 pub(super) fn wanted_units(nodes: &BTreeMap<NodeId, NodeProperties>) -> Units {
@@ -50,9 +94,9 @@ pub(super) fn graph_to_nothing(cluster: &Cluster) -> Result<Graph, Refusal> {
     let mut units = cluster.units.clone();
     for (id, unit) in &mut units {
         unit.wanted = Wanted::Absent;
-        let asked_for = cluster.nodes.get(&id.node).is_some_and(|node| node.asked_for);
+        let may_exist = cluster.nodes.get(&id.node).is_some_and(Node::may_have_machine);
         // A machine that was asked for may exist, whatever its provider said.
-        if id.is_machine() && asked_for {
+        if id.is_machine() && may_exist {
             unit.observed = unit.observed.max(Observed::Created);
         }
     }

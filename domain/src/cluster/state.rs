@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::job::Job;
+use super::job::{AttemptId, Job};
 use super::limits::Limits;
 use crate::entity::{ClusterTemplate, Provider, Service};
 use crate::id::{ClusterId, JobId, NodeId};
@@ -112,9 +112,34 @@ pub struct Node {
     pub properties: NodeProperties,
     /// What its tasks reported, laid beside the rest of what later tasks are given. Belongs to the present machine.
     pub results: Map<String, Value>,
-    /// Whether its provider was asked for a machine that has not been given back: there may be one even if the provider
-    /// said that it failed.
-    pub asked_for: bool,
+    /// The attempt at CREATE since which there may be a machine, even if the provider said that it failed; `None` when
+    /// there is certainly none: nobody asked, nothing was made, or it has been given back.
+    pub asked: Option<AttemptId>,
+    /// The host name it was given when it was laid out. A machine may report another one, which goes with it.
+    pub given_hostname: Option<String>,
+}
+
+impl Node {
+    /// A node that has no machine yet.
+    #[must_use]
+    pub fn new(id: NodeId, properties: NodeProperties) -> Self {
+        let given_hostname = properties.hostname.clone();
+        Self { id, properties, results: Map::new(), asked: None, given_hostname }
+    }
+
+    /// Whether a machine must be given back before the node can be forgotten.
+    #[must_use]
+    pub const fn may_have_machine(&self) -> bool {
+        self.asked.is_some()
+    }
+
+    /// What was learned of a machine goes with it.
+    pub(super) fn forget_machine(&mut self) {
+        self.asked = None;
+        self.results.clear();
+        self.properties.ipaddresses.clear();
+        self.properties.hostname.clone_from(&self.given_hostname);
+    }
 }
 
 impl Cluster {

@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::job::{Job, JobStatus, Task, TaskState};
+use super::job::{Attempt, Job, JobStatus, Task, TaskState};
 use super::state::{Cluster, Node};
 use crate::id::NodeId;
 use crate::node_action::{ActionStatus, DEFAULT_HISTORY, NodeAction};
 use crate::plan::{ClusterAction, Graph, UnitId};
-use crate::task::NodeProperties;
 
 /// How far the latest job is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -41,6 +40,8 @@ pub enum NodeStatus {
     Ready,
     /// A task of it failed for good.
     Failed,
+    /// It has a machine, but its job stopped before everything on it was as wanted.
+    Incomplete,
 }
 
 impl NodeStatus {
@@ -53,6 +54,7 @@ impl NodeStatus {
             Self::Waiting => "waiting",
             Self::Ready => "ready",
             Self::Failed => "failed",
+            Self::Incomplete => "incomplete",
         }
     }
 }
@@ -109,19 +111,18 @@ impl Cluster {
     /// What a node is doing.
     #[must_use]
     pub fn node_status(&self, node: &Node) -> NodeStatus {
-        let tasks: Vec<&Task> = self
-            .latest_job()
-            .map(|job| job.tasks.values().filter(|task| task.node == node.id).collect())
-            .unwrap_or_default();
-        let any = |state| tasks.iter().any(|task| task.state == state);
+        let job = self.latest_job();
+        let any = |state| job.is_some_and(|job| job.tasks_of(&node.id).any(|task| task.state == state));
         if any(TaskState::Running) {
             NodeStatus::Working
         } else if any(TaskState::Failed) {
             NodeStatus::Failed
-        } else if any(TaskState::Waiting) {
+        } else if any(TaskState::Waiting) && job.is_some_and(Job::is_open) {
             NodeStatus::Waiting
-        } else if !node.asked_for {
+        } else if !node.may_have_machine() {
             NodeStatus::Absent
+        } else if any(TaskState::Waiting) {
+            NodeStatus::Incomplete
         } else {
             NodeStatus::Ready
         }
@@ -131,40 +132,30 @@ impl Cluster {
     /// [`DEFAULT_HISTORY`].
     #[must_use]
     pub fn node_actions(&self, node: &NodeId) -> Vec<NodeAction> {
-        let mut actions: Vec<NodeAction> = self
-            .jobs
-            .values()
-            .flat_map(|job| job.tasks.values())
-            .filter(|task| task.node == *node)
-            .flat_map(task_actions)
-            .collect();
-        actions.sort_by_key(|action| action.submit_time);
-        actions.split_off(actions.len().saturating_sub(DEFAULT_HISTORY))
+        let tasks = self.jobs.values().flat_map(|job| job.tasks_of(node));
+        let mut attempts: Vec<(&Task, &Attempt)> =
+            tasks.flat_map(|task| task.attempts.iter().map(move |attempt| (task, attempt))).collect();
+        attempts.sort_by_key(|(_, attempt)| attempt.sequence);
+        let forgotten = attempts.len().saturating_sub(DEFAULT_HISTORY);
+        attempts.into_iter().skip(forgotten).map(|(task, attempt)| node_action(task, attempt)).collect()
     }
 }
 
-fn task_actions(task: &Task) -> impl Iterator<Item = NodeAction> + '_ {
-    task.attempts.iter().map(|attempt| {
-        let outcome = attempt.outcome.as_ref();
-        let failed = outcome.filter(|o| o.code != 0);
-        NodeAction {
-            task_id: task.id,
-            service: task.service.clone().unwrap_or_default(),
-            action: task.name,
-            submit_time: attempt.started,
-            status_time: outcome.map_or(attempt.started, |o| o.at),
-            status: match outcome {
-                None => ActionStatus::InProgress,
-                Some(o) if o.code == 0 => ActionStatus::Complete,
-                Some(_) => ActionStatus::Failed,
-            },
-            stdout: failed.map(|o| o.stdout.clone()),
-            stderr: failed.map(|o| o.stderr.clone()),
-        }
-    })
-}
-
-/// A node that has no machine yet.
-pub(super) fn blank_node(id: &NodeId, properties: &NodeProperties) -> Node {
-    Node { id: id.clone(), properties: properties.clone(), results: serde_json::Map::new(), asked_for: false }
+fn node_action(task: &Task, attempt: &Attempt) -> NodeAction {
+    let outcome = attempt.outcome.as_ref();
+    let failed = outcome.filter(|o| o.code != 0);
+    NodeAction {
+        task_id: task.id,
+        service: task.service.clone().unwrap_or_default(),
+        action: task.name,
+        submit_time: attempt.started,
+        status_time: outcome.map_or(attempt.started, |o| o.at),
+        status: match outcome {
+            None => ActionStatus::InProgress,
+            Some(o) if o.code == 0 => ActionStatus::Complete,
+            Some(_) => ActionStatus::Failed,
+        },
+        stdout: failed.map(|o| o.stdout.clone()),
+        stderr: failed.map(|o| o.stderr.clone()),
+    }
 }

@@ -2,9 +2,9 @@
 
 use super::reason::{Reason, ReasonKind};
 
-/// Steps the search for a new cluster's layout may take: a few seconds at the very most, and far beyond what known
+/// Steps the search for a new cluster's layout may take: about a second, and far beyond what known
 /// templates need.
-pub const SEARCH_LIMIT: u32 = 1_000_000;
+pub const SEARCH_LIMIT: u32 = 250_000;
 
 /// The steps that are left.
 #[derive(Debug, Clone)]

@@ -20,7 +20,8 @@ pub(super) fn fits(
         return Ok(false);
     }
     for component in &problem.components {
-        if !Packing::new(problem, needs, needed & *component, machines).place(0, budget)? {
+        let mut packing = Packing { problem, needs, used: Vec::new(), free: machines };
+        if !packing.place(needed & *component, budget)? {
             return Ok(false);
         }
     }
@@ -72,53 +73,59 @@ pub(super) fn weight(needs: &[u32], bundles: BundleSet) -> u64 {
 /// Machines being filled, bundle after bundle; sharing is tried before new machines are taken.
 struct Packing<'p> {
     problem: &'p Problem,
-    /// What is to be placed, and how often: the most needed first, then the one with most rivals.
-    items: Vec<(usize, u32)>,
+    /// Per bundle: how many machines are to carry it.
+    needs: &'p [u32],
     /// Machines in use, those with the same bundles together.
     used: Vec<(BundleSet, u32)>,
     /// Machines without a bundle.
     free: u32,
 }
 
-impl<'p> Packing<'p> {
-    fn new(problem: &'p Problem, needs: &[u32], bundles: BundleSet, machines: u32) -> Self {
-        let mut items: Vec<(usize, u32)> = bundles.iter().map(|bundle| (bundle, needs[bundle])).collect();
-        items.sort_by_key(|&(bundle, need)| (Reverse(need), Reverse(problem.rivals[bundle].len())));
-        Self { problem, items, used: Vec::new(), free: machines }
-    }
-
-    /// Places the items from `item` on; leaves everything as it was if that is not possible.
-    fn place(&mut self, item: usize, budget: &mut Budget) -> Result<bool, Exhausted> {
-        match self.items.get(item) {
-            Some(&(_, need)) => self.spread(item, need, 0, budget),
+impl Packing<'_> {
+    /// Places these bundles; leaves everything as it was if that is not possible.
+    ///
+    /// The bundle with the least choice goes first, so that dead ends show early.
+    fn place(&mut self, bundles: BundleSet, budget: &mut Budget) -> Result<bool, Exhausted> {
+        let slack = |bundle: usize| self.capacity(bundle).checked_sub(u64::from(self.needs[bundle]));
+        let tightest = bundles
+            .iter()
+            .map(|bundle| (slack(bundle), bundle))
+            .min_by_key(|&(slack, bundle)| (slack, Reverse(self.problem.rivals[bundle].len())));
+        match tightest {
             None => Ok(true),
+            Some((None, _)) => Ok(false),
+            Some((Some(_), bundle)) => {
+                let spread =
+                    Spreading { bundle, left: self.needs[bundle], from: 0, rest: bundles.without(bundle) };
+                self.spread(spread, budget)
+            }
         }
     }
 
-    /// Places `left` more of `item` on the used machines from `from` on and on free ones, then the items after it.
-    fn spread(
-        &mut self,
-        item: usize,
-        left: u32,
-        from: usize,
-        budget: &mut Budget,
-    ) -> Result<bool, Exhausted> {
+    /// On how many machines the bundle could go as things are.
+    fn capacity(&self, bundle: usize) -> u64 {
+        let joinable = self.used.iter().filter(|(set, _)| self.problem.can_join(*set, bundle));
+        u64::from(self.free) + joinable.map(|(_, count)| u64::from(*count)).sum::<u64>()
+    }
+
+    /// Places what is left of a bundle on used machines and on free ones, then the bundles after it.
+    fn spread(&mut self, spread: Spreading, budget: &mut Budget) -> Result<bool, Exhausted> {
         budget.step()?;
+        let Spreading { bundle, left, from, rest } = spread;
         if left == 0 {
-            return self.place(item + 1, budget);
+            return self.place(rest, budget);
         }
-        let bundle = self.items[item].0;
         let takes = |&(set, count): &(BundleSet, u32)| {
-            count > 0 && !set.contains(bundle) && self.problem.can_share(set.with(bundle))
+            count > 0 && !set.contains(bundle) && self.problem.can_join(set, bundle)
         };
         let Some(at) = (from..self.used.len()).find(|&at| takes(&self.used[at])) else {
-            return self.take_free(item, left, budget);
+            return self.take_free(spread, budget);
         };
         let (set, count) = self.used[at];
         for shared in (0..=count.min(left)).rev() {
             self.used[at].1 = count - shared;
             self.used.push((set.with(bundle), shared));
-            if self.spread(item, left - shared, at + 1, budget)? {
+            if self.spread(Spreading { left: left - shared, from: at + 1, ..spread }, budget)? {
                 return Ok(true);
             }
             self.used.pop();
@@ -127,15 +134,27 @@ impl<'p> Packing<'p> {
         Ok(false)
     }
 
-    fn take_free(&mut self, item: usize, left: u32, budget: &mut Budget) -> Result<bool, Exhausted> {
-        if left > self.free {
+    fn take_free(&mut self, spread: Spreading, budget: &mut Budget) -> Result<bool, Exhausted> {
+        if spread.left > self.free {
             return Ok(false);
         }
-        self.free -= left;
-        self.used.push((BundleSet::EMPTY.with(self.items[item].0), left));
-        let placed = self.place(item + 1, budget)?;
+        self.free -= spread.left;
+        self.used.push((BundleSet::EMPTY.with(spread.bundle), spread.left));
+        let placed = self.place(spread.rest, budget)?;
         self.used.pop();
-        self.free += left;
+        self.free += spread.left;
         Ok(placed)
     }
+}
+
+/// A bundle of which some machines have been found.
+#[derive(Clone, Copy)]
+struct Spreading {
+    bundle: usize,
+    /// How many machines are still to carry it.
+    left: u32,
+    /// The first group of used machines that has not been asked.
+    from: usize,
+    /// The bundles to be placed after it.
+    rest: BundleSet,
 }

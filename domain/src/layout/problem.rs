@@ -39,6 +39,8 @@ pub(super) struct Problem {
     exclusions: Vec<BundleSet>,
     /// Per bundle: the others that can never be on a node with it.
     pub rivals: Vec<BundleSet>,
+    /// Per bundle: the exclusions of three and more bundles it is in; those of two are among the rivals.
+    larger_exclusions: Vec<Vec<BundleSet>>,
     /// Bundles that influence each other, so that other groups can be placed without looking at them.
     pub components: Vec<BundleSet>,
 }
@@ -88,9 +90,11 @@ impl Problem {
             images,
             exclusions,
             rivals: Vec::new(),
+            larger_exclusions: Vec::new(),
             components: Vec::new(),
         };
         problem.rivals = problem.all_rivals();
+        problem.larger_exclusions = problem.all_larger_exclusions();
         problem.components = problem.all_components();
         Ok(problem)
     }
@@ -103,11 +107,21 @@ impl Problem {
             && on_one_of(&self.images)
     }
 
+    /// Whether `bundle` may join bundles that share a node.
+    pub(super) fn can_join(&self, inside: BundleSet, bundle: usize) -> bool {
+        let together = inside.with(bundle);
+        let on_one_of = |types: &[(String, BundleSet)]| types.iter().any(|(_, on)| together.is_subset(*on));
+        (inside & self.rivals[bundle]).is_empty()
+            && !self.larger_exclusions[bundle].iter().any(|all| all.is_subset(together))
+            && on_one_of(&self.hardware)
+            && on_one_of(&self.images)
+    }
+
     /// Of `open`, those that may still join `inside` once `bundle` is in it too, as far as `cantcoexist` goes.
     pub(super) fn still_open(&self, inside: BundleSet, open: BundleSet, bundle: usize) -> BundleSet {
         let inside = inside.with(bundle);
         let mut open = open.without(bundle) - self.rivals[bundle];
-        for all in self.exclusions.iter().filter(|all| all.contains(bundle)) {
+        for all in &self.larger_exclusions[bundle] {
             let absent = *all - inside;
             if absent.len() == 1 {
                 open = open - absent;
@@ -171,6 +185,13 @@ impl Problem {
         let pair = |a: usize, b: usize| BundleSet::EMPTY.with(a).with(b);
         let count = self.bundles.len();
         (0..count).map(|a| (0..count).filter(|&b| b != a && !self.can_share(pair(a, b))).collect()).collect()
+    }
+
+    fn all_larger_exclusions(&self) -> Vec<Vec<BundleSet>> {
+        let larger = |bundle: usize| {
+            self.exclusions.iter().copied().filter(|all| all.len() > 2 && all.contains(bundle)).collect()
+        };
+        (0..self.bundles.len()).map(larger).collect()
     }
 
     /// Bundles are tied by an exclusion, and all that are choosy about hardware (or about images) are tied together.

@@ -29,10 +29,12 @@ pub(super) fn shortfall(
     if contradictions.is_empty() && fits && machines <= most {
         return Ok(Vec::new());
     }
-    let fewest = if fits { machines } else { cover::fewest_machines(problem, &needs, budget)? };
+    // Advice only: when it is too hard to find, the reasons do without.
+    let fewest = cover::fewest_machines(problem, &needs, budget).ok();
     let size = template.constraints.size;
-    let possible = (contradictions.is_empty() && fewest.max(size.min) <= most.min(size.max))
-        .then_some((fewest.max(size.min), most.min(size.max)));
+    let possible = fewest
+        .map(|fewest| (fewest.max(size.min), most.min(size.max)))
+        .filter(|(least, most)| contradictions.is_empty() && least <= most);
     let mut reasons = contradictions;
     if !fits {
         reasons.extend(too_few(problem, &needs, machines, fewest, possible));
@@ -87,7 +89,7 @@ fn too_few(
     problem: &Problem,
     needs: &[u32],
     machines: u32,
-    fewest: u32,
+    fewest: Option<u32>,
     possible: Option<(u32, u32)>,
 ) -> Vec<Reason> {
     let enough = possible.map(|(least, _)| format!("use at least {}", counted(least, "machine")));
@@ -115,9 +117,11 @@ fn too_few(
     let rivals = cover::heaviest_rivals(problem, needs, problem.all());
     let alone = cover::weight(needs, rivals);
     let crowd = if rivals.len() > 1 && alone > u64::from(machines) {
-        Some((rivals, u32::try_from(alone).unwrap_or(u32::MAX), "no two of them can share a node"))
+        let needed = u32::try_from(alone).unwrap_or(u32::MAX);
+        Some((rivals, counted(needed, "machine"), "no two of them can share a node"))
     } else if reasons.is_empty() {
-        Some((crowded(problem), fewest, "the rules do not let them share enough nodes"))
+        let needed = fewest.map_or_else(|| "more machines".to_owned(), |fewest| counted(fewest, "machine"));
+        Some((crowded(problem), needed, "the rules do not let them share enough nodes"))
     } else {
         None
     };
@@ -125,9 +129,8 @@ fn too_few(
         Reason::new(
             ReasonKind::TooFewMachines,
             format!(
-                "{} need {} together, but only {machines} were asked for: {why}",
+                "{} need {needed} together, but only {machines} were asked for: {why}",
                 amounts(problem, who, |bundle| bundle.min),
-                counted(needed, "machine"),
             ),
             remedy(
                 "leave one of them out, or let them share nodes: see cantcoexist, hardwaretypes, imagetypes"

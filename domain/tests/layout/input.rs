@@ -20,7 +20,8 @@ impl World {
     /// template's defaults.
     pub fn new(names: &str, constraints: Value) -> Self {
         let names: Vec<&str> = names.split_whitespace().collect();
-        let template = json!({"name": "t", "defaults": {"services": names}, "constraints": constraints});
+        let mut template = json!({"name": "t", "defaults": {"services": names}});
+        template["constraints"] = constraints;
         Self {
             template: serde_json::from_value(template).expect("a template"),
             hardware: ["large", "small"].map(hardware).into(),

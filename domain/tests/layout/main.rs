@@ -1,6 +1,9 @@
 //! Tests of the layout solver through its public functions.
 
+mod additions;
 mod brute_force;
 mod cases;
 mod input;
 mod properties;
+mod refusals;
+mod rules;

@@ -138,10 +138,10 @@ fn first_addition(
             groups.iter().zip(counts).map(|(group, count)| NodeGroup { count, ..group.clone() }).collect();
         let change = Change { services: BTreeSet::from([(*service).clone()]), on };
         let after = apply_change(&groups, &change).expect("candidates name nodes that are there");
-        if check_layout(template, &after).is_empty() {
-            if let Some(all) = first_addition(template, after, rest) {
-                return Some(all);
-            }
+        if check_layout(template, &after).is_empty()
+            && let Some(all) = first_addition(template, after, rest)
+        {
+            return Some(all);
         }
     }
     None

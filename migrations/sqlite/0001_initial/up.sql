@@ -1,7 +1,8 @@
 -- The first shape of the store, for SQLite.
 --
--- The text is that of ../../postgres/0001_initial but for two things: tables that are written most are WITHOUT ROWID (one
--- tree to write instead of two), and the id of a cluster is INTEGER, which is 64 bits wide here and is then the rowid.
+-- The text is that of ../../postgres/0001_initial but for two things: tables of small rows that change often are WITHOUT
+-- ROWID (one tree to write instead of two; the journal is not: its rows are long, and side by side in the order of writing
+-- they fill few pages per commit), and the id of a cluster is INTEGER, which is 64 bits wide here and is then the rowid.
 -- Times are milliseconds since 1970 in BIGINT; JSON is kept in TEXT.
 
 -- What operators describe; every version is kept.
@@ -39,7 +40,7 @@ CREATE TABLE journal (
     event_version  BIGINT NOT NULL,
     event          TEXT   NOT NULL,
     PRIMARY KEY (cluster, sequence)
-) WITHOUT ROWID;
+);
 
 -- The state of a cluster after the event of that number: where a replay may start.
 CREATE TABLE snapshots (
@@ -143,7 +144,7 @@ CREATE TABLE task_output (
     stream    TEXT   NOT NULL,
     text      TEXT   NOT NULL,
     PRIMARY KEY (cluster, task, sequence)
-) WITHOUT ROWID;
+);
 
 -- Tokens of API users: only a hash of the secret is kept.
 CREATE TABLE tokens (

@@ -29,13 +29,27 @@ const QUOTED: usize = 600;
 /// Enters the groups named before `--`, then becomes the program after it. A fixed text: values come as arguments only.
 const ENTER: &str = r#"while [ "$1" != -- ]; do echo $$ >"$1" || exit 1; shift; done; shift; exec "$@""#;
 
+const NSPAWN: [&str; 11] = [
+    "systemd-nspawn",
+    "--quiet",
+    "--boot",
+    "--register=no",
+    "--keep-unit",
+    "--settings=no",
+    "--console=pipe",
+    "--link-journal=no",
+    "--resolv-conf=off",
+    "--timezone=off",
+    "--capability=CAP_NET_ADMIN",
+];
+
 /// Starts the machine unless it runs, and waits until it has a process.
 pub(super) async fn switch_on(
     hierarchies: &Hierarchies,
     directory: &Path,
     record: &Record,
 ) -> Result<(), LocalError> {
-    if !hierarchies.processes(&record.id)?.is_empty() {
+    if hierarchies.runs(&record.id)? {
         return Ok(());
     }
     let path = directory.join(CONSOLE);
@@ -44,10 +58,12 @@ pub(super) async fn switch_on(
     let mut starter = Command::new("setsid");
     starter.args(["--fork", "sh", "-c", ENTER, "sh"]).args(hierarchies.entrances(&record.id)).arg("--");
     starter.args(nspawn(directory, record)).env_clear().env("PATH", SEARCH_PATH);
+    // Lets the machine set its own network's kernel parameters.
+    starter.env("SYSTEMD_NSPAWN_API_VFS_WRITABLE", "network");
     starter.stdin(Stdio::null()).stdout(console).stderr(errors);
     starter.status().await.at("run", "setsid")?;
     let deadline = Instant::now() + START_LIMIT;
-    while hierarchies.processes(&record.id)?.is_empty() {
+    while !hierarchies.runs(&record.id)? {
         if Instant::now() > deadline {
             let fault = format!("did not start; its console says: {}", last_words(directory).await);
             return Err(LocalError::machine(
@@ -61,16 +77,15 @@ pub(super) async fn switch_on(
     Ok(())
 }
 
-/// Ours and not the host's: names, address and resolver are set already, and nobody else manages the machine.
+/// Names, address and resolver are set already, and nobody else manages the machine.
+///
+/// The network namespace is entered first and then named again: entered, so that `/sys` shows the machine's interfaces and
+/// not the host's; named, so that it is not taken for the host's own. What is in it is the machine's to change.
 fn nspawn(directory: &Path, record: &Record) -> Vec<String> {
-    let mut args: Vec<String> =
-        ["systemd-nspawn", "--quiet", "--boot", "--register=no", "--keep-unit", "--settings=no"]
-            .map(str::to_owned)
-            .into();
-    args.extend(
-        ["--console=pipe", "--link-journal=no", "--resolv-conf=off", "--timezone=off"].map(str::to_owned),
-    );
-    args.push(format!("--network-namespace-path={}", namespace::path(&record.id).display()));
+    let network = namespace::path(&record.id);
+    let mut args = vec!["nsenter".to_owned(), format!("--net={}", network.display())];
+    args.extend(NSPAWN.map(str::to_owned));
+    args.push(format!("--network-namespace-path={}", network.display()));
     args.push(format!("--machine={}", record.id));
     args.push(format!("--hostname={}", short_name(&record.hostname)));
     args.push(format!("--directory={}", directory.join("root").display()));

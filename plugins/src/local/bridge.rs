@@ -87,6 +87,16 @@ impl Bridges<'_> {
         Ok(())
     }
 
+    /// Takes away all of this server's bridges that are not in use.
+    pub(super) async fn retire_all_but(&self, in_use: impl Fn(&str) -> bool) -> Result<(), LocalError> {
+        for reservation in Reservation::all()? {
+            if reservation.owner == self.owner && !in_use(&reservation.bridge) {
+                self.retire(&reservation.bridge).await?;
+            }
+        }
+        Ok(())
+    }
+
     fn reservation(&self, bridge: &str) -> Result<Option<Reservation>, LocalError> {
         let all = Reservation::all()?;
         Ok(all

@@ -4,6 +4,7 @@
 //! Both layouts are served: one unified hierarchy (v2), and separate ones (v1), with or without an empty v2 beside them.
 //! Without a group of its own a machine would share one with all others, and stopping a service in one would stop it in all.
 
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,14 +18,14 @@ use super::host_command::HostCommand;
 /// The hierarchies of this host that matter to machines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Hierarchies {
-    /// Where membership is read: every process of a machine is below its group here.
-    tracking: PathBuf,
-    /// Roots of all hierarchies a machine gets a group in, the tracking one included.
+    /// Where `systemd` keeps its own: named `systemd` (v1), or the unified one.
+    main: PathBuf,
+    /// Roots of all hierarchies a machine gets a group in, the main one first.
     roots: Vec<PathBuf>,
     /// Roots of v1 hierarchies with limits.
     memory_v1: Option<PathBuf>,
     cpu_v1: Option<PathBuf>,
-    /// Whether the tracking one is v2 and so holds the limits.
+    /// Whether the main one is v2 and so holds the limits.
     unified: bool,
 }
 
@@ -69,14 +70,14 @@ impl Hierarchies {
         let of =
             |wanted: &str| controllers.iter().find(|(name, _)| *name == wanted).map(|(_, at)| at.clone());
         let unified = named.is_none();
-        let tracking = named.or_else(|| v2.clone())?;
-        let mut roots = vec![tracking.clone()];
+        let main = named.or_else(|| v2.clone())?;
+        let mut roots = vec![main.clone()];
         for root in v2.into_iter().chain(CONTROLLERS_V1.into_iter().filter_map(of)) {
             if !roots.contains(&root) {
                 roots.push(root);
             }
         }
-        Some(Self { tracking, roots, memory_v1: of("memory"), cpu_v1: of("cpu"), unified })
+        Some(Self { main, roots, memory_v1: of("memory"), cpu_v1: of("cpu"), unified })
     }
 
     /// The files into which a process writes its number to become part of the machine.
@@ -89,7 +90,7 @@ impl Hierarchies {
         if self.unified {
             // Controllers must be handed down before a group has their files; some may be missing or handed down already.
             for controller in ["+cpu", "+memory", "+pids"] {
-                let _ = std::fs::write(self.tracking.join("cgroup.subtree_control"), controller);
+                let _ = std::fs::write(self.main.join("cgroup.subtree_control"), controller);
             }
         }
         for root in &self.roots {
@@ -106,7 +107,7 @@ impl Hierarchies {
         let mut files = Vec::new();
         if let Some(bytes) = limits.memory {
             let v1 = self.memory_v1.as_ref().map(|root| root.join(id).join("memory.limit_in_bytes"));
-            let file = v1.or_else(|| self.unified.then(|| self.tracking.join(id).join("memory.max")));
+            let file = v1.or_else(|| self.unified.then(|| self.main.join(id).join("memory.max")));
             files.extend(file.map(|file| (file, bytes.to_string())));
         }
         if let Some(millicpus) = limits.millicpus {
@@ -115,24 +116,38 @@ impl Hierarchies {
                 files.push((root.join(id).join("cpu.cfs_period_us"), CPU_PERIOD.to_string()));
                 files.push((root.join(id).join("cpu.cfs_quota_us"), quota.to_string()));
             } else if self.unified {
-                files.push((self.tracking.join(id).join("cpu.max"), format!("{quota} {CPU_PERIOD}")));
+                files.push((self.main.join(id).join("cpu.max"), format!("{quota} {CPU_PERIOD}")));
             }
         }
         files
     }
 
-    /// The machine's processes, by number. None: it does not run.
-    pub(super) fn processes(&self, id: &str) -> Result<Vec<u32>, LocalError> {
-        let mut processes = Vec::new();
-        for group in groups_below(&self.tracking.join(id))? {
-            let file = group.join("cgroup.procs");
-            match std::fs::read_to_string(&file) {
-                Err(e) if gone(&e) => {}
-                read => {
-                    processes.extend(read.at("read", &file)?.lines().filter_map(|n| n.parse::<u32>().ok()))
-                }
+    /// Whether the machine has any process.
+    ///
+    /// Asks the kernel for one answer where it gives one (v2): processes move between groups while a machine starts, and who
+    /// reads group by group may miss them.
+    pub(super) fn runs(&self, id: &str) -> Result<bool, LocalError> {
+        let mut events = self
+            .roots
+            .iter()
+            .filter_map(|root| read_if_there(&root.join(id).join("cgroup.events")).transpose());
+        if events.any(|text| text.is_ok_and(|text| text.lines().any(|line| line == "populated 1"))) {
+            return Ok(true);
+        }
+        Ok(!self.processes(id)?.is_empty())
+    }
+
+    /// The machine's processes, by number, from all hierarchies, since a process that moves in one stays put in another.
+    fn processes(&self, id: &str) -> Result<BTreeSet<u32>, LocalError> {
+        let mut processes = BTreeSet::new();
+        for root in &self.roots {
+            for group in groups_below(&root.join(id))? {
+                let numbers = read_if_there(&group.join("cgroup.procs"))?.unwrap_or_default();
+                processes.extend(numbers.lines().filter_map(|number| number.parse::<u32>().ok()));
             }
         }
+        // The kernel says 0 for a process of another process namespace, which is none of ours.
+        processes.remove(&0);
         Ok(processes)
     }
 
@@ -141,25 +156,24 @@ impl Hierarchies {
     /// Ending only the process that started the machine would leave it running.
     pub(super) async fn kill(&self, id: &str) -> Result<(), LocalError> {
         let deadline = Instant::now() + KILL_LIMIT;
-        loop {
+        while self.runs(id)? {
             let processes = self.processes(id)?;
-            if processes.is_empty() {
-                return Ok(());
-            }
             if Instant::now() > deadline {
                 let fault = format!("does not stop: processes {processes:?} do not end");
-                return Err(LocalError::machine(
-                    id,
-                    fault,
-                    "see what they wait for (ps -o stat,wchan), then delete it again",
-                ));
+                let remedy = "see what they wait for (ps -o stat,wchan), then delete it again";
+                return Err(LocalError::machine(id, fault, remedy));
             }
-            let numbers = processes.iter().map(u32::to_string);
-            // It fails when one has just ended by itself; the next look at the group tells.
-            let _ =
-                HostCommand::new("kill").args(["-KILL".to_owned()].into_iter().chain(numbers)).run().await;
+            if !processes.is_empty() {
+                let numbers = processes.iter().map(u32::to_string);
+                // It fails when one has just ended by itself; the next look at the group tells.
+                let _ = HostCommand::new("kill")
+                    .args(["-KILL".to_owned()].into_iter().chain(numbers))
+                    .run()
+                    .await;
+            }
             tokio::time::sleep(POLL).await;
         }
+        Ok(())
     }
 
     /// Removes the machine's groups. Its processes have ended, but the kernel may still be letting go of them.
@@ -194,6 +208,13 @@ fn groups_below(group: &Path) -> Result<Vec<PathBuf>, LocalError> {
         groups.push(group);
     }
     Ok(groups)
+}
+
+fn read_if_there(file: &Path) -> Result<Option<String>, LocalError> {
+    match std::fs::read_to_string(file) {
+        Err(e) if gone(&e) => Ok(None),
+        read => read.at("read", file).map(Some),
+    }
 }
 
 fn remove_group(group: &Path) -> Result<(), LocalError> {

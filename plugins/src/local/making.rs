@@ -84,17 +84,32 @@ impl LocalProvider {
         cancel: &CancellationToken,
     ) -> Result<Record, LocalError> {
         let id = machine_id(&self.installation().await?, order.node_id.as_str());
-        let _lock = self.lock_machine(&id).await?;
-        if self.record(&id).await?.is_some_and(|record| record.stage == Stage::Deleting) {
-            self.unmake(&id).await?;
+        let lock = self.lock_machine(&id).await?;
+        let made = self.make_locked(&id, order, last, cancel).await;
+        if self.record(&id).await?.is_none() {
+            lock.remove()?;
         }
-        let mut record = match self.record(&id).await? {
+        made
+    }
+
+    async fn make_locked(
+        &self,
+        id: &str,
+        order: &TaskOrder,
+        last: Step,
+        cancel: &CancellationToken,
+    ) -> Result<Record, LocalError> {
+        if self.record(id).await?.is_some_and(|record| record.stage == Stage::Deleting) {
+            self.unmake(id).await?;
+        }
+        let mut record = match self.record(id).await? {
             Some(record) => record,
-            None => self.put_on_record(&id, self.wanted(order)?).await?,
+            None if cancel.is_cancelled() => return Err(LocalError::Cancelled(id.to_owned())),
+            None => self.put_on_record(id, self.wanted(order)?).await?,
         };
         for step in Step::ALL.into_iter().filter(|step| *step <= last) {
             if cancel.is_cancelled() {
-                return Err(LocalError::Cancelled(id));
+                return Err(LocalError::Cancelled(id.to_owned()));
             }
             self.carry_out(step, &mut record).await?;
         }
@@ -105,10 +120,10 @@ impl LocalProvider {
     pub(super) async fn carry_out(&self, step: Step, record: &mut Record) -> Result<(), LocalError> {
         let directory = self.records.directory(&record.id);
         match step {
-            Step::Record => Ok(()), // it is what brought us here
             Step::Disk => Disk::new(&directory).mount(&record.base).await,
             Step::Personality if record.stage == Stage::Making => self.give_personality(record).await,
-            Step::Personality => Ok(()),
+            // Its record is what brought us here.
+            Step::Personality | Step::Record => Ok(()),
             Step::Bridge => {
                 let _lock = lock_host().await?;
                 let bridges = Bridges { owner: &self.settings.state_dir };

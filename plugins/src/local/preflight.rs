@@ -9,13 +9,14 @@ use super::overlay::Disk;
 use super::settings::LocalSettings;
 
 /// Programs needed, and the Debian package each comes in.
-const PROGRAMS: [(&str, &str); 8] = [
+const PROGRAMS: [(&str, &str); 9] = [
     ("systemd-nspawn", "systemd-container"),
     ("ip", "iproute2"),
     ("nft", "nftables"),
     ("mount", "mount"),
     ("umount", "mount"),
     ("setsid", "util-linux"),
+    ("nsenter", "util-linux"),
     ("kill", "procps"),
     ("df", "coreutils"),
 ];

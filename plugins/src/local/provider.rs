@@ -36,10 +36,8 @@ impl Provider for LocalProvider {
         self.usable.get_or_try_init(usable).await.map_err(|e| TaskFault::nothing_made(e.to_string()))?;
         let record = match self.make(&task.order, Step::Boot, &task.cancel).await {
             Ok(record) => record,
-            // What was asked for was wrong, or refused, so nothing was made; unless an earlier try had made something.
-            Err(error @ (LocalError::Invalid(_) | LocalError::Refused(_)))
-                if !self.has_machine(task).await? =>
-            {
+            // The record comes first, so without one there is nothing.
+            Err(error) if !self.has_machine(task).await? => {
                 return Err(TaskFault::nothing_made(error.to_string()));
             }
             Err(error) => return Err(error.into()),
@@ -47,7 +45,7 @@ impl Provider for LocalProvider {
         info!(self.log, "machine made"; "machine" => &record.id, "node" => &record.node, "address" => %record.address);
         task.output.line(Stream::Progress, &format!("machine {} starts at {}", record.id, record.address));
         let identity = self.settings.identity.to_string_lossy();
-        Ok(success(json!({
+        Ok(success(&json!({
             "providerid": record.id,
             "ssh-auth": {"user": USER, "identityfile": identity},
             "ssh_host_keys": {"ed25519": record.host_key},
@@ -61,6 +59,7 @@ impl Provider for LocalProvider {
             return Err(LocalError::machine(id, fault, "create it first").into());
         };
         let waited = tokio::select! {
+            biased;
             () = task.cancel.cancelled() => Err(LocalError::Cancelled(record.id.clone())),
             waited = self.wait_until_ready(&record) => waited,
         };
@@ -70,7 +69,7 @@ impl Provider for LocalProvider {
         let kinds = ["access_v4", "bind_v4"];
         let addresses: BTreeMap<_, _> = kinds.map(|kind| (kind.to_owned(), address.clone())).into();
         let keys = json!({"ssh_host_keys": {"ed25519": record.host_key}});
-        Ok(TaskReport { ipaddresses: Some(addresses), ..success(keys) })
+        Ok(TaskReport { ipaddresses: Some(addresses), ..success(&keys) })
     }
 
     async fn delete(&self, task: &Context) -> Result<TaskReport, TaskFault> {
@@ -110,7 +109,7 @@ impl Provider for LocalProvider {
     }
 }
 
-fn success(result: serde_json::Value) -> TaskReport {
+fn success(result: &serde_json::Value) -> TaskReport {
     let result = result.as_object().cloned().unwrap_or_default();
     TaskReport { result, ..TaskReport::success() }
 }
@@ -125,7 +124,7 @@ impl LocalProvider {
     }
 
     fn machine(&self, record: Record) -> Result<Machine, LocalError> {
-        let runs = !self.hierarchies()?.processes(&record.id)?.is_empty();
+        let runs = self.hierarchies()?.runs(&record.id)?;
         let state = match record.stage {
             Stage::Making | Stage::Deleting => MachineState::Partial,
             Stage::Ready if runs => MachineState::On,
@@ -156,7 +155,7 @@ impl LocalProvider {
                     ));
                 }
             };
-            if self.hierarchies()?.processes(&record.id)?.is_empty() {
+            if !self.hierarchies()?.runs(&record.id)? {
                 let fault = format!("is off; its console says: {}", last_words(&directory).await);
                 return Err(failed(fault, "switch it on, or delete and create it again"));
             }

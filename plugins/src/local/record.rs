@@ -113,8 +113,7 @@ impl Records {
         };
         serde_json::from_str(&text).map(Some).map_err(|e| {
             let fault = format!("is not a machine's record ({e})");
-            let remedy =
-                format!("restore it, or delete the machine's node and then {}", self.directory(id).display());
+            let remedy = "restore it, or delete its node's machine";
             Refusal::new(path.display().to_string(), fault, remedy).into()
         })
     }

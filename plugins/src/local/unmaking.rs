@@ -25,11 +25,14 @@ impl LocalProvider {
 
     /// The caller holds the machine's lock.
     ///
-    /// What the host has by the machine's name goes even if there is no record, as when the record was lost.
+    /// Everything a machine has is found by its id, so it goes even if its record is lost or damaged.
     pub(super) async fn unmake(&self, id: &str) -> Result<(), LocalError> {
-        let mut record = self.record(id).await?;
-        if let Some(record) = &mut record {
-            let (records, mut doomed) = (self.records.clone(), record.clone());
+        let record = match self.record(id).await {
+            Err(LocalError::Refused(_)) => None,
+            read => read?,
+        };
+        if let Some(mut doomed) = record {
+            let records = self.records.clone();
             blocking(move || records.set_stage(&mut doomed, Stage::Deleting)).await?;
         }
         let hierarchies = self.hierarchies()?;
@@ -39,20 +42,16 @@ impl LocalProvider {
         hierarchies.remove(id).await?;
         let (records, gone) = (self.records.clone(), id.to_owned());
         blocking(move || records.remove(&gone)).await?;
-        match record {
-            Some(record) => self.leave_bridge(&record.bridge).await,
-            None => Ok(()),
-        }
+        self.leave_bridges().await
     }
 
-    /// The last machine takes the bridge with it.
-    async fn leave_bridge(&self, bridge: &str) -> Result<(), LocalError> {
+    /// The last machine takes its bridge with it.
+    async fn leave_bridges(&self) -> Result<(), LocalError> {
         let _lock = lock_host().await?;
         let records = self.records.clone();
         let all = blocking(move || records.all()).await?;
-        if all.iter().any(|record| record.bridge == bridge) {
-            return Ok(());
-        }
-        Bridges { owner: &self.settings.state_dir }.retire(bridge).await
+        Bridges { owner: &self.settings.state_dir }
+            .retire_all_but(|bridge| all.iter().any(|record| record.bridge == bridge))
+            .await
     }
 }

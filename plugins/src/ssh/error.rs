@@ -18,13 +18,17 @@ pub enum SshError {
         reason: String,
     },
     /// The machine is there, its SSH server is not.
-    #[error("{address} refuses connections: check that the machine's SSH server runs and listens on this port")]
+    #[error(
+        "{address} refuses connections: check that the machine's SSH server runs and listens on this port"
+    )]
     Refused {
         /// Where.
         address: String,
     },
     /// What answered does not speak SSH with us.
-    #[error("{address} did not complete the SSH handshake ({reason}): check that an SSH server listens there and is not overloaded")]
+    #[error(
+        "{address} did not complete the SSH handshake ({reason}): check that an SSH server listens there and is not overloaded"
+    )]
     Handshake {
         /// Where.
         address: String,
@@ -45,7 +49,9 @@ pub enum SshError {
         found: String,
     },
     /// There is no key to compare with, or none of the kind we pin.
-    #[error("the host key of {address} is not known ({reason}): give the machine an ed25519 host key and confirm it")]
+    #[error(
+        "the host key of {address} is not known ({reason}): give the machine an ed25519 host key and confirm it"
+    )]
     HostKeyUnknown {
         /// Where.
         address: String,
@@ -66,7 +72,9 @@ pub enum SshError {
         identity: PathBuf,
     },
     /// The private key cannot be used.
-    #[error("the SSH identity file {path} cannot be used ({reason}): give a private key without passphrase that this server may read")]
+    #[error(
+        "the SSH identity file {path} cannot be used ({reason}): give a private key without passphrase that this server may read"
+    )]
     IdentityFile {
         /// The file.
         path: PathBuf,
@@ -84,7 +92,9 @@ pub enum SshError {
         limit: Duration,
     },
     /// The connection ended in the middle.
-    #[error("the connection to {address} was lost ({reason}): check that the machine still runs, then try again")]
+    #[error(
+        "the connection to {address} was lost ({reason}): check that the machine still runs, then try again"
+    )]
     ConnectionLost {
         /// Where.
         address: String,
@@ -98,7 +108,9 @@ pub enum SshError {
         address: String,
     },
     /// A file on the machine could not be read or written.
-    #[error("{path} on {address} cannot be {verb} ({reason}): check its directory, its permissions and the space left")]
+    #[error(
+        "{path} on {address} cannot be {verb} ({reason}): check its directory, its permissions and the space left"
+    )]
     RemoteFile {
         /// Where.
         address: String,
@@ -134,13 +146,17 @@ pub enum SshError {
         key: String,
     },
     /// The name of an execution or of one of its files cannot be used.
-    #[error("{name:?} cannot name an execution or a file of one: use letters, digits, '.', '_' and '-', and no '.' in front")]
+    #[error(
+        "{name:?} cannot name an execution or a file of one: use letters, digits, '.', '_' and '-', and no '.' in front"
+    )]
     BadName {
         /// The name.
         name: String,
     },
     /// The back end asked for is not in this program.
-    #[error("the SSH back end {backend:?} is not built in: use \"russh\", or build with the cargo feature \"wezterm\"")]
+    #[error(
+        "the SSH back end {backend:?} is not built in: use \"russh\", or build with the cargo feature \"wezterm\""
+    )]
     BackendMissing {
         /// Its name.
         backend: String,

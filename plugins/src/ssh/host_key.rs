@@ -61,7 +61,9 @@ impl FromStr for HostKey {
         let text = text.trim();
         let line = if text.starts_with("AAAA") { format!("{KIND} {text}") } else { text.to_owned() };
         match PublicKey::from_openssh(&line) {
-            Ok(key) if key.algorithm() == Algorithm::Ed25519 => Ok(Self(PublicKey::from(key.key_data().clone()))),
+            Ok(key) if key.algorithm() == Algorithm::Ed25519 => {
+                Ok(Self(PublicKey::from(key.key_data().clone())))
+            }
             _ => Err(Invalid::new(
                 "ssh_host_keys.ed25519",
                 text,

@@ -14,11 +14,15 @@ mod host_key;
 mod marker;
 mod pool;
 mod quote;
+#[cfg(feature = "wezterm")]
+mod relay;
 mod remote_run;
 mod russh_backend;
 mod shell;
 mod target;
 mod transport;
+#[cfg(feature = "wezterm")]
+mod wezterm_backend;
 mod wire;
 
 pub use backend::{Backend, transport};
@@ -32,3 +36,5 @@ pub use remote_run::{Execution, Finished, RUNS_KEPT, RUNS_ROOT, RunFile, execute
 pub use russh_backend::RusshTransport;
 pub use target::{DEFAULT_PORT, Target};
 pub use transport::{Connection, Sink, Transport};
+#[cfg(feature = "wezterm")]
+pub use wezterm_backend::WeztermTransport;

@@ -28,12 +28,7 @@ pub struct PoolLimits {
 
 impl Default for PoolLimits {
     fn default() -> Self {
-        Self {
-            per_target: 4,
-            total: 2000,
-            idle: Duration::from_secs(300),
-            connect: Duration::from_secs(20),
-        }
+        Self { per_target: 4, total: 2000, idle: Duration::from_secs(300), connect: Duration::from_secs(20) }
     }
 }
 
@@ -181,7 +176,11 @@ impl Inner {
     }
 
     /// Connects on the pool's own runtime.
-    async fn connect(self: &Arc<Self>, target: &Target, limit: Duration) -> Result<Box<dyn Connection>, SshError> {
+    async fn connect(
+        self: &Arc<Self>,
+        target: &Target,
+        limit: Duration,
+    ) -> Result<Box<dyn Connection>, SshError> {
         let (transport, target) = (Arc::clone(&self.transport), target.clone());
         let address = target.address();
         let work = self.runtime.spawn(async move { transport.connect(&target, limit).await });
@@ -206,7 +205,8 @@ impl Inner {
         let mut closed: Vec<Vec<Idle>> = Vec::new();
         let mut state = self.lock();
         state.targets.retain(|_, per| {
-            let (old, young) = std::mem::take(&mut per.idle).into_iter().partition(|i| i.since.elapsed() >= limit);
+            let (old, young) =
+                std::mem::take(&mut per.idle).into_iter().partition(|i| i.since.elapsed() >= limit);
             per.idle = young;
             closed.push(old);
             !per.idle.is_empty() || Arc::strong_count(&per.lent) > 1

@@ -74,7 +74,8 @@ async fn log_in(target: &Target) -> Result<RusshWire, SshError> {
             return Err(handshake_fault(target, found, &error));
         }
     };
-    let failed = |error: russh::Error| SshError::Handshake { address: address.clone(), reason: error.to_string() };
+    let failed =
+        |error: russh::Error| SshError::Handshake { address: address.clone(), reason: error.to_string() };
     let hash = if matches!(identity.algorithm(), Algorithm::Rsa { .. }) {
         handle.best_supported_rsa_hash().await.map_err(failed)?.flatten()
     } else {
@@ -101,10 +102,9 @@ fn handshake_fault(target: &Target, found: Option<HostKey>, error: &russh::Error
             expected: target.host_key.fingerprint(),
             found: found.fingerprint(),
         },
-        (_, russh::Error::NoCommonAlgo { kind: russh::AlgorithmKind::Key, theirs, .. }) => SshError::HostKeyUnknown {
-            address,
-            reason: format!("it offers only {}", theirs.join(", ")),
-        },
+        (_, russh::Error::NoCommonAlgo { kind: russh::AlgorithmKind::Key, theirs, .. }) => {
+            SshError::HostKeyUnknown { address, reason: format!("it offers only {}", theirs.join(", ")) }
+        }
         _ => SshError::Handshake { address, reason: error.to_string() },
     }
 }

@@ -96,7 +96,7 @@ impl ShellConnection {
     /// Kills whatever the shell runs, and the shell.
     async fn kill(&self) {
         let kill = async {
-            let mut channel = self.wire.exec(&format!("kill -KILL -- -{}", self.group)).await?;
+            let mut channel = self.wire.exec(&format!("kill -KILL -{}", self.group)).await?;
             while channel.output.next().await.is_some() {}
             Ok::<(), SshError>(())
         };

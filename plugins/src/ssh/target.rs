@@ -42,23 +42,36 @@ impl Target {
         let node = &order.config.node;
         let auth = order.config.results.get("ssh-auth");
         let text = |object: Option<&Value>, key: &str| {
-            object.and_then(|o| o.get(key)).and_then(Value::as_str).filter(|s| !s.is_empty()).map(str::to_owned)
+            object
+                .and_then(|o| o.get(key))
+                .and_then(Value::as_str)
+                .filter(|s| !s.is_empty())
+                .map(str::to_owned)
         };
         let missing = |what: &str, remedy: &str| {
-            TaskFault::new(format!("node {} cannot be logged in to: {what} is missing; {remedy}", order.node_id))
+            TaskFault::new(format!(
+                "node {} cannot be logged in to: {what} is missing; {remedy}",
+                order.node_id
+            ))
         };
         let host = node.ipaddresses.get("access_v4").filter(|a| !a.is_empty()).cloned();
         let user = text(auth, "user").or_else(|| Some(node.sshuser.clone()).filter(|u| !u.is_empty()));
-        let key = text(order.config.results.get("ssh_host_keys"), "ed25519")
-            .ok_or_else(|| missing("ssh_host_keys.ed25519", "the provider's confirm must report the host key"))?;
+        let key = text(order.config.results.get("ssh_host_keys"), "ed25519").ok_or_else(|| {
+            missing("ssh_host_keys.ed25519", "the provider's confirm must report the host key")
+        })?;
         Ok(Self {
-            host: host.ok_or_else(|| missing("ipaddresses.access_v4", "the provider's confirm must report it"))?,
+            host: host
+                .ok_or_else(|| missing("ipaddresses.access_v4", "the provider's confirm must report it"))?,
             port: port(auth.and_then(|a| a.get("port")))?,
-            user: user.ok_or_else(|| missing("ssh-auth.user", "set it in the provider or the image type's sshuser"))?,
+            user: user.ok_or_else(|| {
+                missing("ssh-auth.user", "set it in the provider or the image type's sshuser")
+            })?,
             identity_file: text(auth, "identityfile")
                 .ok_or_else(|| missing("ssh-auth.identityfile", "the provider's create must report it"))?
                 .into(),
-            host_key: key.parse().map_err(|fault| TaskFault::new(format!("node {}: {fault}", order.node_id)))?,
+            host_key: key
+                .parse()
+                .map_err(|fault| TaskFault::new(format!("node {}: {fault}", order.node_id)))?,
         })
     }
 }
@@ -75,4 +88,50 @@ fn port(value: Option<&Value>) -> Result<u16, TaskFault> {
         let shown = value.map(Value::to_string).unwrap_or_default();
         TaskFault::new(format!("ssh-auth.port: {shown} is not a port; give a number from 1 to 65535"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const KEY: &str = "AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti";
+
+    fn order(auth: &Value, keys: &Value) -> TaskOrder {
+        serde_json::from_value(json!({
+            "taskId": "00000001-001-001", "jobId": "00000001-001", "clusterId": "00000001", "taskName": "INSTALL",
+            "nodeId": "node", "config": {
+                "ipaddresses": {"access_v4": "10.0.0.7", "bind_v4": "192.168.0.7"}, "sshuser": "image-user",
+                "ssh-auth": auth, "ssh_host_keys": keys,
+            },
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_target_is_what_the_provider_reported() {
+        let auth = json!({"user": "root", "identityfile": "/keys/a", "port": "2222"});
+        let target = Target::from_order(&order(&auth, &json!({"ed25519": KEY}))).unwrap();
+        assert_eq!(target.address(), "10.0.0.7:2222");
+        assert_eq!((target.user.as_str(), target.identity_file.to_str()), ("root", Some("/keys/a")));
+        assert_eq!(target.host_key.body(), KEY);
+        let target =
+            Target::from_order(&order(&json!({"identityfile": "/keys/a"}), &json!({"ed25519": KEY})));
+        assert_eq!(target.map(|t| (t.user, t.port)), Ok(("image-user".into(), DEFAULT_PORT)));
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let auth = json!({"user": "root", "identityfile": "/keys/a"});
+        for (auth, keys, named) in [
+            (json!(null), json!({"ed25519": KEY}), "ssh-auth.identityfile"),
+            (auth.clone(), json!({}), "ssh_host_keys.ed25519"),
+            (auth.clone(), json!({"ed25519": "AAAA"}), "ssh_host_keys.ed25519"),
+            (json!({"identityfile": "/k", "port": 70000}), json!({"ed25519": KEY}), "ssh-auth.port: 70000"),
+        ] {
+            let fault = Target::from_order(&order(&auth, &keys)).unwrap_err().message;
+            assert!(fault.contains(named), "{fault}");
+        }
+    }
 }

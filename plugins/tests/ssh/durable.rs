@@ -6,7 +6,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use cooperage_plugins::ssh::{
-    Backend, Execution, ExitStatus, Finished, PoolLimits, RUNS_KEPT, SshError, SshPool, TAIL_LIMIT, execute, transport,
+    Backend, Execution, ExitStatus, Finished, PoolLimits, RUNS_KEPT, SshError, SshPool, TAIL_LIMIT, execute,
+    transport,
 };
 use cooperage_plugins::{Output, Stream};
 use tokio_util::sync::CancellationToken;
@@ -104,10 +105,14 @@ impl Gate {
 
 async fn an_execution_reports_all_it_printed(backend: Backend) {
     let (server, pool, noted) = (Sshd::start(), pool(backend), Noted::default());
-    let asked = execution(&server, "0-1-2-1", "cat task.json; cat blob | wc -c; ./program 'a b'; echo bad >&2; exit 7")
-        .with_file("task.json", "{\"it's\": \"$HOME\"}\n")
-        .with_file("blob", vec![0, 255, 10])
-        .with_program("program", "#!/bin/sh\necho \"program: $1\"");
+    let asked = execution(
+        &server,
+        "0-1-2-1",
+        "cat task.json; cat blob | wc -c; ./program 'a b'; echo bad >&2; exit 7",
+    )
+    .with_file("task.json", "{\"it's\": \"$HOME\"}\n")
+    .with_file("blob", vec![0, 255, 10])
+    .with_program("program", "#!/bin/sh\necho \"program: $1\"");
     let done = execute(&pool, &server.target(), &asked, &noted, &CancellationToken::new()).await.unwrap();
     assert_eq!(done.status, ExitStatus(7));
     assert_eq!(done.stdout_tail, "{\"it's\": \"$HOME\"}\n3\nprogram: a b\n");
@@ -139,8 +144,11 @@ async fn long_output_comes_live_and_whole(backend: Backend) {
     };
     let (done, ()) = tokio::join!(execute(&pool, &target, &asked, &noted, &never), watcher);
     let done = done.unwrap();
-    let expected: Vec<String> =
-        ["early".to_owned()].into_iter().chain((1..=20000).map(|i| format!("line {i}"))).chain(["last".into()]).collect();
+    let expected: Vec<String> = ["early".to_owned()]
+        .into_iter()
+        .chain((1..=20000).map(|i| format!("line {i}")))
+        .chain(["last".into()])
+        .collect();
     assert!(noted.of(Stream::Stdout) == expected);
     assert_eq!(noted.of(Stream::Stderr), ["err"]);
     assert!(done.stdout_tail.len() == TAIL_LIMIT && done.stdout_tail.ends_with("line 20000\nlast"));
@@ -149,7 +157,8 @@ async fn long_output_comes_live_and_whole(backend: Backend) {
 async fn after_a_crash_of_the_client_it_is_taken_up(backend: Backend) {
     let server = Sshd::start();
     let gate = Gate::new(&server, "crash");
-    let asked = execution(&server, "crash", &gate.command("echo before; echo warn >&2", "echo after; exit 5"));
+    let asked =
+        execution(&server, "crash", &gate.command("echo before; echo warn >&2", "echo after; exit 5"));
     let crash = async {
         let pool = pool(backend);
         run(&pool, &server, &asked).await.map(|_| ())
@@ -167,7 +176,10 @@ async fn after_a_crash_of_the_client_it_is_taken_up(backend: Backend) {
     };
     let (done, ()) = tokio::join!(execute(&pool, &target, &asked, &noted, &never), watcher);
     let done = done.unwrap();
-    assert_eq!((done.status.0, done.stdout_tail.as_str(), done.stderr_tail.as_str()), (5, "before\nafter\n", "warn\n"));
+    assert_eq!(
+        (done.status.0, done.stdout_tail.as_str(), done.stderr_tail.as_str()),
+        (5, "before\nafter\n", "warn\n")
+    );
     assert_eq!(gate.runs(), 1);
 }
 
@@ -315,7 +327,13 @@ async fn a_directory_that_cannot_be_made_is_explained(backend: Backend) {
 async fn old_directories_make_room(backend: Backend) {
     let (server, pool) = (Sshd::start(), pool(backend));
     for n in 0..=RUNS_KEPT {
-        assert!(run(&pool, &server, &execution(&server, &format!("n-{n}"), "true")).await.unwrap().status.success());
+        assert!(
+            run(&pool, &server, &execution(&server, &format!("n-{n}"), "true"))
+                .await
+                .unwrap()
+                .status
+                .success()
+        );
     }
     let left = fs::read_dir(server.path("runs")).unwrap().flatten().filter(|e| e.path().is_dir()).count();
     assert_eq!(left, RUNS_KEPT / 2);

@@ -17,7 +17,8 @@ async fn files_arrive_byte_by_byte_with_their_mode(backend: Backend) {
     let server = Sshd::start();
     let connection = connect(backend, &server.target()).await.unwrap();
     for (size, mode) in [(0, 0o600), (1, 0o644), (100_000, 0o755), (3_000_001, 0o600)] {
-        let content: Vec<u8> = (0..size as u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+        let content: Vec<u8> =
+            (0..size as u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
         let path = server.path("a file with 'quotes'");
         connection.upload(path.to_str().unwrap(), &content, mode).await.unwrap();
         assert!(std::fs::read(&path).unwrap() == content, "{size} bytes");

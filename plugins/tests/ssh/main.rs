@@ -1,9 +1,12 @@
 //! The SSH transport against private servers and bad peers on loopback; every test over every back end.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod commands;
 mod durable;
 mod files;
 mod peers;
+mod pool;
 mod proxy;
 mod sshd;
 

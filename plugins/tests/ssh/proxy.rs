@@ -29,7 +29,8 @@ impl Proxy {
             cut: Arc::default(),
             stop: CancellationToken::new(),
         };
-        let (stop, connections, cut) = (proxy.stop.clone(), Arc::clone(&proxy.connections), Arc::clone(&proxy.cut));
+        let (stop, connections, cut) =
+            (proxy.stop.clone(), Arc::clone(&proxy.connections), Arc::clone(&proxy.cut));
         let server = target.port;
         tokio::spawn(stop.clone().run_until_cancelled_owned(async move {
             while let Ok((near, _)) = listener.accept().await {

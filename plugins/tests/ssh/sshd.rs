@@ -23,7 +23,9 @@ impl Sshd {
     /// Starts one that lets the user who runs the tests log in with the key `login` in its directory.
     pub fn start() -> Self {
         let dir = tempfile::Builder::new().prefix("cooperage-ssh-").tempdir().unwrap();
-        for (file, kind) in [("host", "ed25519"), ("host_ecdsa", "ecdsa"), ("login", "ed25519"), ("stranger", "ed25519")] {
+        for (file, kind) in
+            [("host", "ed25519"), ("host_ecdsa", "ecdsa"), ("login", "ed25519"), ("stranger", "ed25519")]
+        {
             generate_key(&dir.path().join(file), kind);
         }
         fs::copy(dir.path().join("login.pub"), dir.path().join("authorized")).unwrap();
@@ -59,7 +61,10 @@ impl Sshd {
         Target {
             host: "127.0.0.1".into(),
             port: self.port,
-            user: String::from_utf8(Command::new("id").arg("-un").output().unwrap().stdout).unwrap().trim().into(),
+            user: String::from_utf8(Command::new("id").arg("-un").output().unwrap().stdout)
+                .unwrap()
+                .trim()
+                .into(),
             identity_file: self.path("login"),
             host_key: self.host_key(),
         }

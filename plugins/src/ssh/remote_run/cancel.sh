@@ -2,12 +2,12 @@
 cd "$root/$key" 2>/dev/null || answer cancelled
 : >cancelled
 if [ ! -s rc ] && [ -s started ] && running; then
-  kill -TERM -- "-$pid"
+  kill -TERM "-$pid"
   while running && [ "$grace" -gt 0 ]; do
     sleep 0.1
     grace=$((grace - 1))
   done
-  kill -KILL -- "-$pid" 2>/dev/null
+  kill -KILL "-$pid" 2>/dev/null
   [ -s rc ] || echo 137 >rc
 fi
 answer cancelled

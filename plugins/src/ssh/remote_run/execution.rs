@@ -76,7 +76,10 @@ impl Execution {
         let files = self.files.iter().map(|file| file.name.as_str());
         let bad = |name: &&str| {
             let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-            name.is_empty() || name.starts_with(['.', '-']) || !name.bytes().all(plain) || RESERVED.contains(name)
+            name.is_empty()
+                || name.starts_with(['.', '-'])
+                || !name.bytes().all(plain)
+                || RESERVED.contains(name)
         };
         match std::iter::once(self.key.as_str()).chain(files).find(bad) {
             Some(name) => Err(SshError::BadName { name: name.to_owned() }),

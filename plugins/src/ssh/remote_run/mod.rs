@@ -132,9 +132,7 @@ async fn ask(
     }
     match answer {
         "partial" => Ok(Answer::Partial),
-        "interrupted" => {
-            Err(SshError::Interrupted { address: target.address(), key: execution.key.clone() })
-        }
+        "interrupted" => Err(SshError::Interrupted { address: target.address(), key: execution.key.clone() }),
         _ => Err(SshError::CannotRun {
             address: target.address(),
             root: execution.root.clone(),

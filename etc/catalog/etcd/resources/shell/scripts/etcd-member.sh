@@ -67,6 +67,7 @@ ETCD_ADVERTISE_CLIENT_URLS=http://$NODE_IP:2379
 ETCD_INITIAL_CLUSTER_TOKEN=cooperage-$CLUSTER_ID
 ETCD_HEARTBEAT_INTERVAL=${CONFIG_ETCD_HEARTBEAT_MS:-250}
 ETCD_ELECTION_TIMEOUT=${CONFIG_ETCD_ELECTION_MS:-2500}
+ETCD_STRICT_RECONFIG_CHECK=false
 ETCD
     mkdir -p "/etc/systemd/system/$UNIT.d"
     put "/etc/systemd/system/$UNIT.d/cooperage.conf" 0644 root:root <<UNIT
@@ -80,13 +81,14 @@ UNIT
     systemctl daemon-reload
 }
 
-healthy() { curl -fsS -m 3 "http://$1:2379/health" | grep -q '"health": *"true"'; }
+# healthy CLIENT_URL: the member there works, within a quorum.
+healthy() { curl -fsS --connect-timeout 1 -m 3 "$1/health" | grep -q '"health": *"true"'; }
 
 # running_member: the address of another member that works within a quorum, if there is one.
 running_member() {
     for host in $(hosts); do
         address=$(address_of "$host")
-        if [ "$host" != "$NODE_HOSTNAME" ] && [ -n "$address" ] && healthy "$address" 2>/dev/null; then
+        if [ "$host" != "$NODE_HOSTNAME" ] && [ -n "$address" ] && healthy "http://$address:2379" 2>/dev/null; then
             echo "$address"
             return
         fi
@@ -112,6 +114,22 @@ found() {
     echo
 }
 
+# admit ADDRESS: adds this node to the store there, if the members that work outvote the others with this one not yet there.
+# (etcd's own check, switched off above, would want every member to work: two lost ones could then never be replaced.)
+admit() {
+    members "$1" >"$JOIN.members" || return 1
+    all=0 working=0
+    while read -r _ _ _ client; do
+        all=$((all + 1))
+        ! healthy "$client" 2>/dev/null || working=$((working + 1))
+    done <"$JOIN.members"
+    if [ $((working * 2)) -le $((all + 1)) ]; then
+        echo "only $working of $all members work: too few to take in one more" >&2
+        return 1
+    fi
+    store "$1" member add "$NODE_HOSTNAME" --peer-urls="$URL" >/dev/null
+}
+
 # make_room ADDRESS: makes the store there expect this node. A member that is expected already (a founder that is late, or
 # an earlier try) stays; else what bears this node's name has lost its data, and makes room together with members that
 # have left the cluster.
@@ -124,7 +142,7 @@ make_room() {
             say "removed $name ($peer), which is no more"
         fi
     done <"$JOIN.members"
-    store "$1" member add "$NODE_HOSTNAME" --peer-urls="$URL" >/dev/null || return 1
+    within 60 admit "$1" || admit "$1" || return 1
     say 'added this member to the store'
 }
 
@@ -136,11 +154,15 @@ join() {
         END { print "" }'
 }
 
+# The log appears when the member has been accepted, and not before.
+has_data() { [ -d "$DATA/member/wal" ]; }
+
 initialize() {
-    if [ -d "$DATA/member" ]; then
+    if has_data; then
         say "has its data in $DATA"
         return
     fi
+    rm -rf "$DATA"
     other=$(running_member)
     if [ -n "$other" ]; then
         if ! make_room "$other" || ! list=$(members "$other"); then
@@ -157,12 +179,14 @@ initialize() {
 }
 
 # up ADDRESS: a member runs there; it answers other members before there is a quorum.
-up() { curl -fsS -m 2 "http://$1:2380/version" >/dev/null; }
+up() { curl -fsS --connect-timeout 1 -m 2 "http://$1:2380/version" >/dev/null; }
 
 # A member works only within a quorum, and the others may start after this one (with a single worker: must). So START
 # demands it only once enough of them run: whichever start completes the quorum also proves it.
 start() {
     mark=/run/$UNIT.started
+    # The store may have changed since INITIALIZE; one that has not let this member in yet is asked anew.
+    has_data || initialize
     systemctl -q enable "$UNIT"
     if [ "$(systemctl is-active "$UNIT")" = inactive ] || [ -n "$(find "$CONF" "$JOIN" -newer "$mark" 2>/dev/null || echo new)" ]; then
         touch "$mark.new"
@@ -180,7 +204,7 @@ start() {
         say "runs; $running of $all members are up, and the store works when more than half are"
         return
     fi
-    within 60 healthy "$NODE_IP" || broken "etcd finds no quorum, though $running of $all members are up"
+    within 60 healthy "http://$NODE_IP:2379" || broken "etcd finds no quorum, though $running of $all members are up"
     say "works on $NODE_IP:2379; $running of $all members are up"
 }
 
@@ -190,7 +214,8 @@ rest() {
 
 # Leaves the store, so that it does not count on this member any more.
 leave() {
-    other=$(running_member)
+    other=
+    ! command -v etcdctl >/dev/null || other=$(running_member)
     [ -z "$other" ] || members "$other" | while read -r id _ peer _; do
         if [ "$peer" = "$URL" ]; then store "$other" member remove "$id"; fi
     done

@@ -100,6 +100,8 @@ configure() {
         echo "max_wal_senders = $senders"
         # What a standby may miss and still catch up. No replication slots: the one of a lost standby fills the disk.
         echo "wal_keep_size = '256MB'"
+        # How soon a standby notices that its primary's machine went away without a word.
+        echo "wal_receiver_timeout = '20s'"
         [ "$ROLE" = primary ] ||
             echo "primary_conninfo = '$PRIMARY application_name=${CONFIG_POSTGRES_STANDBY_NAME:-standby}'"
     } | put "$CONF" 0644 root:root

@@ -156,6 +156,7 @@ PYTHON
 [Unit]
 Description=Visit counter
 After=network.target
+StartLimitIntervalSec=0
 
 [Service]
 ExecStart=/usr/bin/python3 $PROGRAM $CONF
@@ -184,7 +185,7 @@ print(json.dumps({
 }, indent=2))
 PYTHON
     ) || fail 'the configuration is not usable (the reason is above): ports must be numbers'
-    echo "$json" | put "$CONF" 0640 root:counter
+    printf '%s\n' "$json" | put "$CONF" 0640 root:counter
 }
 
 case ${1:-} in

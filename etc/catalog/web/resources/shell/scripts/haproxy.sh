@@ -100,7 +100,7 @@ backend nodes
     balance roundrobin
     option httpchk GET /health
 HAPROXY
-        echo "$CONFIG_HAPROXY_BACKENDS" | tr ',' '\n' | while IFS= read -r address; do
+        printf '%s\n' "$CONFIG_HAPROXY_BACKENDS" | tr ',' '\n' | while IFS= read -r address; do
             echo "    server ${address%%[.:]*} $address"
         done
     } | put "$CONF" 0644 root:root

@@ -1,0 +1,68 @@
+//! What a live cluster is told and asked.
+
+use std::sync::Arc;
+
+use actix::Message;
+use cooperage_domain::cluster::{self, Command, Event, Refusal};
+use cooperage_domain::task::{TaskOrder, TaskReport};
+
+use crate::journal::RecordError;
+
+/// Why a cluster did not do what it was told.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum OperateError {
+    /// It refused.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The decision could not be made durable, so nothing has happened.
+    #[error("the decision could not be recorded: {0}")]
+    NotRecorded(#[from] RecordError),
+    /// The actor went away.
+    #[error("the cluster is being restarted; try again")]
+    Gone,
+}
+
+/// Bring a cluster into being: its first events.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<(), OperateError>")]
+pub struct Found {
+    /// As decided by [`cluster::create()`].
+    pub events: Vec<Event>,
+    /// Who asked.
+    pub who: String,
+}
+
+/// Tell a cluster something. Answered when it is durable.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<Arc<cluster::Cluster>, OperateError>")]
+pub struct Operate {
+    /// What.
+    pub command: Command,
+    /// Who tells it, for the journal.
+    pub who: String,
+}
+
+/// A node has a worker for this task: record the attempt, and say what is to be done.
+#[derive(Debug, Clone, Copy, Message)]
+#[rtype(result = "Result<TaskOrder, OperateError>")]
+pub struct Begin {
+    /// Number of the task.
+    pub task: u32,
+}
+
+/// An attempt has ended.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<(), OperateError>")]
+pub struct Report {
+    /// Number of the task.
+    pub task: u32,
+    /// Number of the attempt.
+    pub attempt: u32,
+    /// What the worker reported; `None` when its time was up.
+    pub report: Option<TaskReport>,
+}
+
+/// How is the cluster?
+#[derive(Debug, Clone, Copy, Message)]
+#[rtype(result = "Option<Arc<cluster::Cluster>>")]
+pub struct GetState;

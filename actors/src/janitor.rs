@@ -1,0 +1,136 @@
+//! Deadlines: one timer wheel for the process.
+//!
+//! ```text
+//!   anybody ──Arm(key, at, whom)──► Janitor … the time comes ──TimeUp(key)──► whom
+//! ```
+//!
+//! Deadlines are not stored: whoever arms them derives them from durable state, and does so again after a restart.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::task::{Context as TaskContext, Poll};
+use std::time::Duration;
+
+use actix::fut::ActorFuture;
+use actix::{Actor, AsyncContext, Context, Handler, Message, Recipient};
+use cooperage_domain::id::{ClusterId, NodeId};
+use tokio_util::time::{DelayQueue, delay_queue};
+
+use crate::clock::SharedClock;
+
+/// What a deadline is about. There is one deadline per key; arming it again moves it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Deadline {
+    /// An attempt has taken too long.
+    Attempt {
+        /// The node it runs on.
+        node: NodeId,
+        /// Number of the task.
+        task: u32,
+        /// Number of the attempt.
+        attempt: u32,
+    },
+    /// The pause before a task's next attempt has passed.
+    Pause {
+        /// The task's node.
+        node: NodeId,
+        /// Number of the task.
+        task: u32,
+    },
+    /// A cluster's lease has run out.
+    Lease(ClusterId),
+    /// A cluster has had nothing to do for a while.
+    Idle(ClusterId),
+}
+
+/// The time of a deadline has come.
+#[derive(Debug, Clone, PartialEq, Eq, Message)]
+#[rtype(result = "()")]
+pub struct TimeUp(pub Deadline);
+
+/// Tell `whom` at `at`.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Arm {
+    /// What it is about.
+    pub deadline: Deadline,
+    /// When, in ms since 1970; a time that has passed is now.
+    pub at: i64,
+    /// Whom to tell.
+    pub whom: Recipient<TimeUp>,
+}
+
+/// Nobody needs this deadline any more.
+#[derive(Debug, Clone, PartialEq, Eq, Message)]
+#[rtype(result = "()")]
+pub struct Disarm(pub Deadline);
+
+/// The process's deadlines.
+pub struct Janitor {
+    clock: SharedClock,
+    wheel: DelayQueue<Deadline>,
+    armed: HashMap<Deadline, (delay_queue::Key, Recipient<TimeUp>)>,
+}
+
+impl Janitor {
+    /// Without deadlines.
+    #[must_use]
+    pub fn new(clock: SharedClock) -> Self {
+        Self { clock, wheel: DelayQueue::new(), armed: HashMap::new() }
+    }
+}
+
+impl Actor for Janitor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Self::Context) {
+        ctx.spawn(Turn);
+    }
+}
+
+impl Handler<Arm> for Janitor {
+    type Result = ();
+
+    fn handle(&mut self, arm: Arm, _: &mut Self::Context) {
+        let wait = Duration::from_millis(u64::try_from(arm.at - self.clock.now()).unwrap_or(0));
+        if let Some((key, whom)) = self.armed.get_mut(&arm.deadline) {
+            self.wheel.reset(key, wait);
+            *whom = arm.whom;
+        } else {
+            let key = self.wheel.insert(arm.deadline.clone(), wait);
+            self.armed.insert(arm.deadline, (key, arm.whom));
+        }
+    }
+}
+
+impl Handler<Disarm> for Janitor {
+    type Result = ();
+
+    fn handle(&mut self, disarm: Disarm, _: &mut Self::Context) {
+        if let Some((key, _)) = self.armed.remove(&disarm.0) {
+            self.wheel.remove(&key);
+        }
+    }
+}
+
+/// The wheel's turning, as long as the actor lives.
+struct Turn;
+
+impl ActorFuture<Janitor> for Turn {
+    type Output = ();
+
+    fn poll(
+        self: Pin<&mut Self>,
+        janitor: &mut Janitor,
+        _: &mut Context<Janitor>,
+        task: &mut TaskContext<'_>,
+    ) -> Poll<()> {
+        while let Poll::Ready(Some(expired)) = janitor.wheel.poll_expired(task) {
+            let deadline = expired.into_inner();
+            if let Some((_, whom)) = janitor.armed.remove(&deadline) {
+                whom.do_send(TimeUp(deadline));
+            }
+        }
+        Poll::Pending
+    }
+}

@@ -1,0 +1,150 @@
+//! Journals of earlier versions are read for ever: `journals/version-N.json` holds one, and what its cluster was in the
+//! end. The file of the present version is written anew with `UPDATE_GOLDEN=1`, those of earlier ones never.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Once;
+
+use cooperage_domain::cluster::{Cluster, ClusterStatus, EVENT_VERSION, Event, create, replay};
+use cooperage_domain::layout::NoLayout;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::check::check;
+use crate::sketch::Sketch;
+use crate::world::{MORNING, World};
+
+/// The journal of one cluster, and what is known of its end.
+#[derive(Debug, Serialize, Deserialize)]
+struct Journal {
+    name: String,
+    status: ClusterStatus,
+    jobs: usize,
+    attempts: usize,
+    events: Vec<Value>,
+}
+
+fn file(version: u32) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "tests/kernel/journals", &format!("version-{version}.json")].iter().collect()
+}
+
+fn journal(name: &str, world: &World) -> Journal {
+    Journal {
+        name: name.to_owned(),
+        status: world.cluster.status,
+        jobs: world.cluster.jobs.len(),
+        attempts: attempts(&world.cluster),
+        events: world.journal.iter().flatten().map(|event| serde_json::to_value(event).unwrap()).collect(),
+    }
+}
+
+fn attempts(cluster: &Cluster) -> usize {
+    cluster.jobs.values().flat_map(|job| job.tasks.values()).map(|task| task.attempts.len()).sum()
+}
+
+/// Journals in which every kind of event occurs.
+fn journals() -> Vec<Journal> {
+    let sketch = Sketch::new("db: install start\nweb: start | db\nn1 = db\nn2 = web");
+    let mut troubled = World::new(&sketch);
+    troubled.run_with(|task| i64::from(task.attempts.len() == 1));
+    troubled.delete().unwrap();
+    troubled.run_all();
+    let mut failed = World::new(&sketch);
+    failed.run_with(|_| 250);
+    let mut aborted = World::new(&sketch);
+    aborted.run("n1:CREATE", 0);
+    aborted.abort().unwrap();
+    let refused = World::of(create(sketch.order(), Err(NoLayout { reasons: Vec::new() }), MORNING).unwrap());
+    vec![
+        journal("created with every task failing once, and deleted", &troubled),
+        journal("refused by the provider", &failed),
+        journal("aborted", &aborted),
+        journal("without a layout", &refused),
+    ]
+}
+
+/// What is kept of a version; the present one is written first when that is asked for.
+fn kept(version: u32) -> Vec<Journal> {
+    static WRITTEN: Once = Once::new();
+    WRITTEN.call_once(|| {
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            fs::write(file(EVENT_VERSION), text(&journals())).unwrap();
+        }
+    });
+    serde_json::from_str(&fs::read_to_string(file(version)).unwrap()).unwrap()
+}
+
+/// JSON with one event per line.
+fn text(journals: &[Journal]) -> String {
+    let one = |journal: &Journal| {
+        let events: Vec<String> = journal.events.iter().map(Value::to_string).collect();
+        let head = Journal { name: journal.name.clone(), events: Vec::new(), ..*journal };
+        let head = serde_json::to_string(&head).unwrap();
+        head.replace(r#""events":[]"#, &format!("\"events\":[\n{}\n]", events.join(",\n")))
+    };
+    format!("[{}]\n", journals.iter().map(one).collect::<Vec<_>>().join(",\n"))
+}
+
+#[test]
+fn journals_of_every_version_are_read() {
+    for version in 1..=EVENT_VERSION {
+        for journal in kept(version) {
+            let read = |event: &Value| serde_json::from_value::<Event>(event.clone()).unwrap();
+            let events: Vec<Event> = journal.events.iter().map(read).collect();
+            let cluster = replay(&events).unwrap();
+            check(&cluster);
+            let found = (cluster.status, cluster.jobs.len(), attempts(&cluster));
+            assert_eq!(
+                found,
+                (journal.status, journal.jobs, journal.attempts),
+                "{version}: {}",
+                journal.name
+            );
+        }
+    }
+}
+
+#[test]
+fn events_are_written_as_their_version_says() {
+    for (now, then) in journals().iter().zip(&kept(EVENT_VERSION)) {
+        assert_eq!(
+            now.events, then.events,
+            "{}: events of version {EVENT_VERSION} look different now: raise EVENT_VERSION, or UPDATE_GOLDEN=1 if \
+             none was ever stored",
+            now.name
+        );
+    }
+}
+
+#[test]
+fn every_kind_of_event_is_among_them() {
+    let journals = journals();
+    let has = |key: &str, value: &str| {
+        let within = |event: &Value| event[key] == value || event["next"][key] == value;
+        assert!(journals.iter().flat_map(|it| &it.events).any(within), "{value}");
+    };
+    for kind in [
+        "cluster_requested",
+        "layout_found",
+        "layout_refused",
+        "job_planned",
+        "attempt_started",
+        "task_succeeded",
+        "task_failed",
+        "job_failed",
+        "job_ended",
+    ] {
+        has("event", kind);
+    }
+    for next in ["repeat", "recreate", "give_up"] {
+        has("next", next);
+    }
+}
+
+#[test]
+fn limits_that_an_old_cluster_does_not_know_have_their_defaults() {
+    let mut event = serde_json::to_value(&World::new(&Sketch::alike("", 1)).journal[0][0]).unwrap();
+    event["order"]["limits"] = serde_json::json!({"max_attempts": 5});
+    let cluster = replay(&[serde_json::from_value(event).unwrap()]).unwrap();
+    assert_eq!((cluster.limits.max_attempts, cluster.limits.task_timeout), (5, 1_800_000));
+}

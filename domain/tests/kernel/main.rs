@@ -1,0 +1,49 @@
+//! The kernel from outside: its rules one by one, whole journals in files, case files, and what holds for every cluster
+//! and every sequence of commands.
+
+#[cfg(test)]
+mod abort;
+#[cfg(test)]
+#[path = "../rules/cases.rs"]
+#[allow(dead_code, reason = "errors with labels occur in the case files of others")]
+mod cases;
+#[cfg(test)]
+mod check;
+#[cfg(test)]
+mod create;
+#[cfg(test)]
+mod delete;
+#[cfg(test)]
+mod driver;
+#[cfg(test)]
+mod expiry;
+#[cfg(test)]
+mod failing;
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod history;
+#[cfg(test)]
+mod journal;
+#[cfg(test)]
+mod lifecycle;
+#[cfg(test)]
+mod nodes;
+#[cfg(test)]
+mod order;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod provider;
+#[cfg(test)]
+mod request;
+#[cfg(test)]
+mod retry;
+#[cfg(test)]
+mod shapes;
+#[cfg(test)]
+mod sketch;
+#[cfg(test)]
+mod stale;
+#[cfg(test)]
+mod world;

@@ -1,0 +1,127 @@
+//! The three shapes of trouble, for a create and a delete: each task fails once, each report comes twice, and the program
+//! stops after each event that became durable. All end where a run without trouble ends.
+
+use cooperage_domain::cluster::{Cluster, ClusterStatus, Command, Event, NodeStatus, due, replay};
+use cooperage_domain::plan::Units;
+use cooperage_domain::task::TaskName;
+
+use crate::check::check;
+use crate::sketch::Sketch;
+use crate::world::{World, report};
+
+const SKETCH: &str =
+    "db: install configure initialize start\nweb: install start | db\nn1 = db\nn2 = web\nn3 = db web";
+
+fn created() -> World {
+    World::new(&Sketch::new(SKETCH))
+}
+
+fn deleting() -> World {
+    let mut world = World::created(&Sketch::new(SKETCH));
+    world.delete().unwrap();
+    world
+}
+
+const JOBS: [fn() -> World; 2] = [created, deleting];
+
+/// What a cluster is in the end, whatever the way there.
+fn end(cluster: &Cluster) -> (ClusterStatus, Units, Vec<NodeStatus>) {
+    let nodes = cluster.nodes.values().map(|node| cluster.node_status(node)).collect();
+    (cluster.status, cluster.units.clone(), nodes)
+}
+
+#[test]
+fn a_failure_of_any_task_leaves_no_trace_in_the_end() {
+    for job in JOBS {
+        let mut smooth = job();
+        let tasks: Vec<u32> = smooth.job().tasks.keys().copied().collect();
+        smooth.run_all();
+        for failing in tasks {
+            for code in [1, 250, -1] {
+                let mut world = job();
+                world.run_with(
+                    |task| {
+                        if task.id.number == failing && task.attempts.len() == 1 { code } else { 0 }
+                    },
+                );
+                assert_eq!(end(&world.cluster), end(&smooth.cluster), "task {failing}, code {code}");
+                let confirm = world.job().tasks[&failing].name == TaskName::Confirm;
+                let more = if confirm { 2 } else { 0 };
+                assert_eq!(world.job().tasks.len(), smooth.job().tasks.len() + more);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_task_that_keeps_failing_stops_the_job_and_a_second_request_ends_it() {
+    let by = || "ann".to_owned();
+    for (job, again) in JOBS.into_iter().zip([Command::Retry { by: by() }, Command::Delete { by: by() }]) {
+        let mut smooth = job();
+        let tasks: Vec<u32> = smooth.job().tasks.keys().copied().collect();
+        smooth.run_all();
+        for failing in tasks {
+            let mut world = job();
+            world.run_with(|task| i64::from(task.id.number == failing));
+            assert_eq!(world.cluster.status, ClusterStatus::Incomplete, "task {failing}");
+            world.tell(again.clone()).unwrap();
+            world.run_all();
+            assert_eq!(end(&world.cluster), end(&smooth.cluster), "task {failing}");
+        }
+    }
+}
+
+#[test]
+fn a_report_that_comes_twice_counts_once() {
+    for job in JOBS {
+        let mut smooth = job();
+        smooth.run_all();
+        let mut world = job();
+        while let Some(label) = world.ready().first().cloned() {
+            let (task, attempt) = world.start(&label);
+            world.finish(&label, 0);
+            for code in [0, 1] {
+                let before = world.cluster.clone();
+                let again = Command::FinishAttempt { task, attempt, report: report(code) };
+                assert!(world.tell(again).is_err(), "{label}");
+                assert_eq!(world.cluster, before, "{label}");
+            }
+        }
+        assert_eq!(world.cluster, smooth.cluster);
+    }
+}
+
+#[test]
+fn the_program_may_stop_after_anything_that_is_durable() {
+    for job in JOBS {
+        let mut smooth = job();
+        // With a machine made anew and a repeated task on the way.
+        let trouble = |task: &cooperage_domain::cluster::Task| {
+            i64::from(task.attempts.len() == 1 && matches!(task.name, TaskName::Confirm | TaskName::Delete))
+        };
+        smooth.run_with(trouble);
+        for stop in 1..smooth.journal.len() {
+            let kept = smooth.journal[..stop].to_vec();
+            let cluster = replay(kept.iter().flatten()).unwrap();
+            check(&cluster);
+            let mut world = World { cluster, journal: kept, now: smooth.now };
+            assert!(
+                stop < job().journal.len() || !due(&world.cluster).is_empty(),
+                "something is due at {stop}"
+            );
+            if world.job().action == smooth.job().action {
+                world.run_with(trouble);
+                assert_eq!(end(&world.cluster), end(&smooth.cluster), "stopped after {stop}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_decided_together_is_only_seen_together() {
+    // The journal keeps the events of one decision as a whole, so no reader ever sees an open job with nothing due.
+    for events in &deleting().journal {
+        let ends = events.iter().position(|event| matches!(event, Event::JobEnded { .. }));
+        assert!(ends.is_none_or(|place| place + 1 == events.len()));
+    }
+}

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Installs the Debian packages that building, the demo and the tests need, if they are missing. Needs root only then.
+set -eu
+
+# Building: a C compiler for the bundled SQLite and libssh2, headers of OpenSSL, zlib and libpq.
+# Machines on this host: mmdebstrap, systemd-nspawn, ip and nft. Tests: PostgreSQL and a private sshd.
+packages="gcc make pkg-config libssl-dev zlib1g-dev libpq-dev mold
+ mmdebstrap systemd-container iproute2 nftables curl ca-certificates openssh-client
+ openssh-server postgresql"
+
+missing=""
+for package in $packages; do
+	if ! dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q "ok installed"; then
+		missing="$missing $package"
+	fi
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -ne 0 ]; then
+	echo "These packages are missing:$missing" >&2
+	echo "Run this as root, or install them yourself: apt-get install$missing" >&2
+	exit 1
+fi
+# Services that come with the packages stay off: the tests start their own.
+policy=/usr/sbin/policy-rc.d
+made_policy=""
+if [ ! -e "$policy" ]; then
+	printf '#!/bin/sh\nexit 101\n' >"$policy"
+	chmod 755 "$policy"
+	made_policy=yes
+fi
+trap '[ -z "$made_policy" ] || rm -f "$policy"' EXIT
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -qq
+# shellcheck disable=SC2086 # A list of names.
+apt-get install -y -qq --no-install-recommends $missing

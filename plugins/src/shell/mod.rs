@@ -1,0 +1,160 @@
+//! Automator `shell`: services brought up by scripts over SSH.
+//!
+//! A service's action names a script (`script`, a plugin resource of kind `scripts`) and its arguments (`args`). The script
+//! is put into a directory of its own on the machine, beside `task.json` (the whole order) and `params.sh` (facts and
+//! configuration as shell variables), and runs there as
+//!
+//! ```sh
+//! . ./params.sh; exec ./SCRIPT ARGS
+//! ```
+//!
+//! Its exit status is the result. Before every script the names of the cluster's nodes are put into `/etc/hosts`.
+
+mod hosts;
+mod params;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cooperage_domain::entity::{
+    AutomatorType, Base, FieldSchema, ParameterSet, Parameters, PluginType, ResourceFormat, ResourceType,
+    ServiceAction,
+};
+use cooperage_domain::task::TaskReport;
+
+use crate::automator::Automator;
+use crate::context::{Context, TaskFault};
+use crate::resources::{ResourceDirectory, ResourceKey, Side};
+use crate::ssh::{Execution, Finished, SshError, SshPool, Target, execute};
+
+/// Name of the automator type.
+pub const AUTOMATOR_TYPE: &str = "shell";
+/// Kind of its plugin resources.
+pub const SCRIPTS: &str = "scripts";
+
+/// Puts the cluster's names into `/etc/hosts`.
+const HOSTS_SCRIPT: &str = include_str!("hosts.sh");
+/// What every execution begins with. Its own directory is for one user alone; what scripts write is not.
+const PREAMBLE: &str = "set -e\n. ./hosts.sh\numask 022\n";
+/// Bounds an execution in case nobody else does; the job's own time limit is shorter.
+const LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Brings services up by scripts over SSH.
+pub struct ShellAutomator {
+    pool: SshPool,
+    resources: ResourceDirectory,
+}
+
+impl ShellAutomator {
+    /// Reaches machines through `pool`, and takes scripts from `resources`.
+    #[must_use]
+    pub const fn new(pool: SshPool, resources: ResourceDirectory) -> Self {
+        Self { pool, resources }
+    }
+
+    fn script(&self, task: &Context, name: &str) -> Result<Vec<u8>, TaskFault> {
+        let key = ResourceKey {
+            tenant: task.tenant.clone(),
+            side: Side::Automator,
+            plugin: AUTOMATOR_TYPE.to_owned(),
+            kind: SCRIPTS.to_owned(),
+            name: name.to_owned(),
+        };
+        self.resources.read_active(&key).map_err(|fault| TaskFault::new(fault.to_string()))
+    }
+
+    async fn execute(&self, task: &Context, execution: Execution) -> Result<Finished, TaskFault> {
+        let target = Target::from_order(&task.order)?;
+        let execution = execution
+            .with_file("hosts", hosts::render(&task.order.config))
+            .with_file("hosts.sh", HOSTS_SCRIPT);
+        execute(&self.pool, &target, &execution, &*task.output, &task.cancel)
+            .await
+            .map_err(|fault| fault_of(&fault))
+    }
+}
+
+#[async_trait]
+impl Automator for ShellAutomator {
+    fn descriptor(&self) -> AutomatorType {
+        AutomatorType(descriptor())
+    }
+
+    async fn bootstrap(&self, task: &Context) -> Result<TaskReport, TaskFault> {
+        let execution = Execution::of_task(&task.order, PREAMBLE, LIMIT);
+        let finished = self.execute(task, execution).await?;
+        report("the bootstrap", finished)
+    }
+
+    async fn act(&self, action: ServiceAction, task: &Context) -> Result<TaskReport, TaskFault> {
+        let service = task.order.config.service.as_ref();
+        let fields = service.map(|service| &service.action.fields);
+        let script = fields.and_then(|fields| fields.get("script")).filter(|name| !name.is_empty());
+        let Some(script) = script else {
+            let name = service.map_or("", |service| &service.name);
+            return Err(TaskFault::nothing_made(format!(
+                "service {name:?}: provisioner.actions.{action:?}.fields.script is missing; name a script"
+            )));
+        };
+        let args = fields.and_then(|fields| fields.get("args")).map_or("", String::as_str);
+        let order = serde_json::to_vec(&task.order).map_err(|fault| TaskFault::new(fault.to_string()))?;
+        // The arguments are words of the operator's own shell line: quotes in them mean what they mean in a shell.
+        let command = format!("{PREAMBLE}. ./params.sh\nexec ./{script} {args}\n");
+        let execution = Execution::of_task(&task.order, command, LIMIT)
+            .with_file("task.json", order)
+            .with_file("params.sh", params::render(&task.order))
+            .with_program(script.clone(), self.script(task, script)?);
+        let finished = self.execute(task, execution).await?;
+        report(&format!("{script} {args}"), finished)
+    }
+}
+
+fn report(what: &str, finished: Finished) -> Result<TaskReport, TaskFault> {
+    if finished.status.success() {
+        return Ok(TaskReport::success());
+    }
+    let fault = TaskFault {
+        status: i64::from(finished.status.0),
+        ..TaskFault::new(format!("{} ended with {}.", what.trim(), finished.status))
+    };
+    // Codes from 200 to 299 say that nothing was made, which a script cannot know of its machine.
+    let fault = if (200..300).contains(&fault.status) { TaskFault { status: 1, ..fault } } else { fault };
+    Err(fault.with_output(finished.stdout_tail, finished.stderr_tail))
+}
+
+fn fault_of(fault: &SshError) -> TaskFault {
+    TaskFault::new(fault.to_string())
+}
+
+fn descriptor() -> PluginType {
+    let field = |label: &str, tip: &str| FieldSchema {
+        label: label.to_owned(),
+        kind: "text".to_owned(),
+        tip: tip.to_owned(),
+        options: None,
+        default: None,
+        overridable: false,
+        sensitive: false,
+    };
+    let fields = [
+        ("script".to_owned(), field("Script", "Name of a script, a plugin resource of kind scripts")),
+        ("args".to_owned(), field("Arguments", "Words for the script, as in a shell")),
+    ];
+    let scripts = ResourceType { format: ResourceFormat::File, permissions: Some("0755".to_owned()) };
+    PluginType {
+        base: Base {
+            name: AUTOMATOR_TYPE.to_owned(),
+            label: Some("Shell".to_owned()),
+            description: Some("Brings services up by scripts over SSH".to_owned()),
+            ..Base::default()
+        },
+        parameters: Parameters {
+            admin: ParameterSet {
+                fields: fields.into(),
+                required: vec![std::iter::once("script".to_owned()).collect()],
+            },
+            user: ParameterSet::default(),
+        },
+        resource_types: std::iter::once((SCRIPTS.to_owned(), scripts)).collect(),
+    }
+}

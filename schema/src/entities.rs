@@ -1,0 +1,293 @@
+//! The entities operators describe, in all their versions.
+//!
+//! Versions count from 1 for each name. A new one is one above the highest that is there, so the number of a deleted newest
+//! version is given again. Provider types and automator types are global: they are the same for every tenant.
+
+use cooperage_domain::entity::{Entity, Kind};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
+
+use crate::engine::Engine;
+use crate::error::StoreError;
+use crate::sql::{Statement, Value};
+use crate::store::Store;
+use crate::tables::entities;
+
+/// An entity whose type is only known as its kind: checked, and ready to be stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    kind: Kind,
+    name: String,
+    json: String,
+}
+
+impl Document {
+    /// The document of an entity, without a version.
+    ///
+    /// # Errors
+    /// The first rule of its kind that does not hold.
+    pub fn new<E: Entity>(mut entity: E) -> Result<Self, StoreError> {
+        entity.check()?;
+        entity.base_mut().version = None;
+        let json = serde_json::to_string(&entity)
+            .map_err(|fault| StoreError::corrupt(format!("a {}", E::KIND.noun()), fault))?;
+        Ok(Self { kind: E::KIND, name: entity.base().name.clone(), json })
+    }
+
+    /// Its kind.
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The entity, as JSON.
+    #[must_use]
+    pub fn json(&self) -> &str {
+        &self.json
+    }
+}
+
+/// What storing an entity came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Put {
+    /// There was none of this name; it has this version.
+    Created(u64),
+    /// It differs from the newest version, and has this one.
+    Changed(u64),
+    /// It is the same as the newest version, which is this one.
+    Unchanged(u64),
+}
+
+impl Put {
+    /// The version that is now the newest.
+    #[must_use]
+    pub const fn version(self) -> u64 {
+        match self {
+            Self::Created(version) | Self::Changed(version) | Self::Unchanged(version) => version,
+        }
+    }
+}
+
+const NEWEST_OF_KIND: &str = "SELECT e.name, e.version, e.document FROM entities e \
+    WHERE e.tenant = ? AND e.kind = ? AND e.version = (SELECT max(n.version) FROM entities n \
+        WHERE n.tenant = e.tenant AND n.kind = e.kind AND n.name = e.name)";
+
+const NEWEST_OF_NAME: &str = "SELECT version, document FROM entities \
+    WHERE tenant = ? AND kind = ? AND name = ? AND (version = ? OR ? IS NULL) ORDER BY version DESC LIMIT 1";
+
+/// Under which tenant a kind is stored for a tenant.
+const fn scope(kind: Kind, tenant: &str) -> &str {
+    match kind {
+        Kind::ProviderType | Kind::AutomatorType => "",
+        _ => tenant,
+    }
+}
+
+fn newest_of_kind(engine: &mut Engine, tenant: &str, kind: Kind) -> QueryResult<Vec<(String, u64, String)>> {
+    let values = [Value::text(scope(kind, tenant)), Value::text(kind.plural())];
+    let mut rows: Vec<(String, i64, String)> =
+        Statement::<_, (Text, BigInt, Text)>::new(NEWEST_OF_KIND, &values).load(engine)?;
+    // Sorted here, since the order of text in the database depends on how it was set up.
+    rows.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(rows.into_iter().map(|(name, version, json)| (name, version.cast_unsigned(), json)).collect())
+}
+
+/// One version, or the newest when none is named.
+fn find(
+    engine: &mut Engine,
+    tenant: &str,
+    kind: Kind,
+    name: &str,
+    version: Option<u64>,
+) -> QueryResult<Option<(u64, String)>> {
+    let version = Value::Int(version.map(u64::cast_signed));
+    let values = [
+        Value::text(scope(kind, tenant)),
+        Value::text(kind.plural()),
+        Value::text(name),
+        version.clone(),
+        version,
+    ];
+    let row: Option<(i64, String)> =
+        Statement::<_, (BigInt, Text)>::new(NEWEST_OF_NAME, &values).get_result(engine).optional()?;
+    Ok(row.map(|(version, json)| (version.cast_unsigned(), json)))
+}
+
+fn insert(
+    engine: &mut Engine,
+    tenant: &str,
+    document: &Document,
+    version: u64,
+    at_ms: i64,
+) -> QueryResult<()> {
+    diesel::insert_into(entities::table)
+        .values((
+            entities::tenant.eq(scope(document.kind, tenant)),
+            entities::kind.eq(document.kind.plural()),
+            entities::name.eq(&document.name),
+            entities::version.eq(version.cast_signed()),
+            entities::document.eq(&document.json),
+            entities::created_ms.eq(at_ms),
+        ))
+        .execute(engine)?;
+    Ok(())
+}
+
+fn put_changed(
+    engine: &mut Engine,
+    tenant: &str,
+    document: &Document,
+    at_ms: i64,
+) -> Result<Put, StoreError> {
+    let put = match find(engine, tenant, document.kind, &document.name, None)? {
+        None => Put::Created(1),
+        Some((version, json)) if is_same(&json, &document.json) => return Ok(Put::Unchanged(version)),
+        Some((version, _)) => Put::Changed(version + 1),
+    };
+    insert(engine, tenant, document, put.version(), at_ms)?;
+    Ok(put)
+}
+
+/// Whether two documents say the same; the order of keys means nothing.
+fn is_same(a: &str, b: &str) -> bool {
+    let value = |json| serde_json::from_str::<serde_json::Value>(json).ok();
+    a == b || value(a).is_some_and(|a| Some(a) == value(b))
+}
+
+fn parse<E: Entity>(name: &str, version: u64, json: &str) -> Result<E, StoreError> {
+    let mut entity: E = serde_json::from_str(json).map_err(|fault| {
+        StoreError::corrupt(format!("{} {name:?} version {version}", E::KIND.noun()), fault)
+    })?;
+    entity.base_mut().version = Some(version);
+    Ok(entity)
+}
+
+impl Store {
+    /// The newest version of each entity of a kind, by name.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn entities<E: Entity>(&self, tenant: &str) -> Result<Vec<E>, StoreError> {
+        let rows = self.read(|engine| Ok(newest_of_kind(engine, tenant, E::KIND)?))?;
+        rows.iter().map(|(name, version, json)| parse(name, *version, json)).collect()
+    }
+
+    /// The same without its type, to copy or export.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn documents(&self, tenant: &str, kind: Kind) -> Result<Vec<Document>, StoreError> {
+        let rows = self.read(|engine| Ok(newest_of_kind(engine, tenant, kind)?))?;
+        Ok(rows.into_iter().map(|(name, _, json)| Document { kind, name, json }).collect())
+    }
+
+    /// One entity: the newest version, or the one asked for.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn entity<E: Entity>(
+        &self,
+        tenant: &str,
+        name: &str,
+        version: Option<u64>,
+    ) -> Result<Option<E>, StoreError> {
+        let row = self.read(|engine| Ok(find(engine, tenant, E::KIND, name, version)?))?;
+        row.map(|(version, json)| parse(name, version, &json)).transpose()
+    }
+
+    /// Stores the first version of an entity.
+    ///
+    /// # Errors
+    /// [`StoreError::AlreadyExists`] when there is one of its name, [`StoreError::Invalid`] when a rule of its kind does not
+    /// hold, or when the database cannot be written.
+    pub fn create_entity<E: Entity>(&self, tenant: &str, entity: E, at_ms: i64) -> Result<(), StoreError> {
+        let (tenant, document) = (tenant.to_owned(), Document::new(entity)?);
+        self.write(move |engine| {
+            if find(engine, &tenant, document.kind, &document.name, None)?.is_some() {
+                return Err(StoreError::AlreadyExists { what: document.kind.noun(), name: document.name });
+            }
+            Ok(insert(engine, &tenant, &document, 1, at_ms)?)
+        })
+    }
+
+    /// Stores a new version of an entity, even when it is the same as the newest, and gives its number.
+    ///
+    /// # Errors
+    /// [`StoreError::Invalid`] when a rule of its kind does not hold, or when the database cannot be written.
+    pub fn put_entity<E: Entity>(&self, tenant: &str, entity: E, at_ms: i64) -> Result<u64, StoreError> {
+        let (tenant, document) = (tenant.to_owned(), Document::new(entity)?);
+        self.write(move |engine| {
+            let newest = find(engine, &tenant, document.kind, &document.name, None)?;
+            let version = newest.map_or(0, |(version, _)| version) + 1;
+            insert(engine, &tenant, &document, version, at_ms)?;
+            Ok(version)
+        })
+    }
+
+    /// Stores those of the documents that differ from what is there: all of them or, after a fault, none. One result each, in
+    /// their order.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn put_entities(
+        &self,
+        tenant: &str,
+        documents: Vec<Document>,
+        at_ms: i64,
+    ) -> Result<Vec<Put>, StoreError> {
+        let tenant = tenant.to_owned();
+        self.write(move |engine| {
+            documents.iter().map(|document| put_changed(engine, &tenant, document, at_ms)).collect()
+        })
+    }
+
+    /// Removes one version of an entity, or all of them, and gives how many there were.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn delete_entity(
+        &self,
+        tenant: &str,
+        kind: Kind,
+        name: &str,
+        version: Option<u64>,
+    ) -> Result<usize, StoreError> {
+        let (tenant, name) = (scope(kind, tenant).to_owned(), name.to_owned());
+        self.write(move |engine| {
+            let named = entities::table
+                .filter(entities::tenant.eq(&tenant))
+                .filter(entities::kind.eq(kind.plural()))
+                .filter(entities::name.eq(&name));
+            Ok(match version {
+                None => diesel::delete(named).execute(engine)?,
+                Some(version) => {
+                    let one = named.filter(entities::version.eq(version.cast_signed()));
+                    diesel::delete(one).execute(engine)?
+                }
+            })
+        })
+    }
+
+    /// Numbers of the versions of an entity, oldest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn entity_versions(&self, tenant: &str, kind: Kind, name: &str) -> Result<Vec<u64>, StoreError> {
+        let versions: Vec<i64> = self.read(|engine| {
+            Ok(entities::table
+                .filter(entities::tenant.eq(scope(kind, tenant)))
+                .filter(entities::kind.eq(kind.plural()))
+                .filter(entities::name.eq(name))
+                .order(entities::version)
+                .select(entities::version)
+                .load(engine)?)
+        })?;
+        Ok(versions.into_iter().map(i64::cast_unsigned).collect())
+    }
+}

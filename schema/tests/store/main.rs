@@ -1,0 +1,19 @@
+//! The store, on both engines: every test runs on SQLite and on a PostgreSQL server started for it.
+
+#![allow(clippy::unwrap_used, reason = "tests may unwrap: a panic is their way to fail")]
+
+mod clusters;
+mod crash;
+mod entities;
+mod fencing;
+mod fresh;
+mod journal;
+mod opening;
+mod output;
+#[cfg(feature = "postgres")]
+mod postgres;
+mod records;
+mod resources;
+#[cfg(feature = "postgres")]
+mod restart;
+mod sample;

@@ -1,0 +1,96 @@
+//! Tenants, tokens, counters and durations.
+
+use cooperage_schema::{
+    Append, DurationHistory, DurationSample, Projection, SUPERADMIN, StoreError, Tenant, Token,
+};
+
+use crate::fresh::{Fresh, on_both_engines};
+use crate::sample::append;
+
+on_both_engines![
+    the_operators_tenant_is_there_and_stays,
+    a_tenant_keeps_its_id,
+    tokens_are_found_by_hash_until_and_after_they_are_revoked,
+    counters_count_in_steps,
+    durations_are_gathered_over_appends,
+];
+
+fn tenant(id: &str, name: &str) -> Tenant {
+    Tenant { id: id.to_owned(), name: name.to_owned(), document: format!(r#"{{"name":"{name}"}}"#) }
+}
+
+fn the_operators_tenant_is_there_and_stays(fresh: &Fresh) {
+    let store = fresh.open();
+    let superadmin = store.tenant(SUPERADMIN).unwrap().unwrap();
+    assert_eq!(superadmin.id, SUPERADMIN);
+    assert!(superadmin.document.contains(r#""name":"superadmin""#));
+    assert!(matches!(store.delete_tenant(SUPERADMIN), Err(StoreError::InUse { .. })));
+    assert_eq!(store.tenants(), Ok(vec![superadmin]));
+}
+
+fn a_tenant_keeps_its_id(fresh: &Fresh) {
+    let store = fresh.open();
+    store.create_tenant(tenant("id-1", "dept")).unwrap();
+    let again = store.create_tenant(tenant("id-2", "dept"));
+    assert_eq!(again, Err(StoreError::AlreadyExists { what: "tenant", name: "dept".to_owned() }));
+    let changed = Tenant { document: "{}".to_owned(), ..tenant("id-3", "dept") };
+    assert_eq!(store.put_tenant(changed), Ok(false));
+    assert_eq!(store.put_tenant(tenant("id-4", "Acme")), Ok(true));
+    let found = store.tenant("dept").unwrap().unwrap();
+    assert_eq!((&*found.id, &*found.document), ("id-1", "{}"));
+    let names: Vec<_> = store.tenants().unwrap().into_iter().map(|tenant| tenant.name).collect();
+    assert_eq!(names, ["Acme", "dept", SUPERADMIN]);
+    assert_eq!((store.delete_tenant("dept"), store.delete_tenant("dept")), (Ok(true), Ok(false)));
+}
+
+fn tokens_are_found_by_hash_until_and_after_they_are_revoked(fresh: &Fresh) {
+    let store = fresh.open();
+    let token = |id: &str, hash: &str| Token {
+        id: id.to_owned(),
+        hash: hash.to_owned(),
+        tenant: "t".to_owned(),
+        user: "ann".to_owned(),
+        role: "admin".to_owned(),
+        created_ms: 5,
+        expires_ms: Some(50),
+        revoked_ms: None,
+    };
+    store.add_token(token("1", "h1")).unwrap();
+    store.add_token(token("2", "h2")).unwrap();
+    assert!(store.add_token(token("3", "h1")).is_err(), "a secret twice");
+    assert_eq!(store.token_by_hash("h1"), Ok(Some(token("1", "h1"))));
+    assert_eq!(store.token_by_hash("h9"), Ok(None));
+    store.revoke_token("1", 7).unwrap();
+    store.revoke_token("1", 9).unwrap();
+    assert_eq!(store.token_by_hash("h1").unwrap().unwrap().revoked_ms, Some(7));
+    assert_eq!(store.tokens("t").unwrap().len(), 2);
+    let missing = StoreError::NotFound { what: "token", name: "9".to_owned() };
+    assert_eq!(store.revoke_token("9", 1), Err(missing));
+}
+
+fn counters_count_in_steps(fresh: &Fresh) {
+    let store = fresh.open();
+    let next = || store.next_number("cluster/two", 2, 3).unwrap();
+    assert_eq!([next(), next(), next()], [2, 5, 8]);
+    assert_eq!(store.next_number("other", 1, 1), Ok(1));
+    store.close();
+    assert_eq!(fresh.open().next_number("cluster/two", 2, 3), Ok(11));
+}
+
+fn durations_are_gathered_over_appends(fresh: &Fresh) {
+    let store = fresh.open();
+    let samples = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0];
+    let sample = |ms| DurationSample { key: "INSTALL/nginx".to_owned(), ms };
+    let (first, rest) = samples.split_at(3);
+    let projection =
+        Projection { durations: first.iter().copied().map(sample).collect(), ..Projection::default() };
+    store.journal().append_blocking(Append { projection, ..append(1, 0, &["a"]) }).unwrap();
+    for ms in rest {
+        store.record_durations(vec![sample(*ms)]).unwrap();
+    }
+    let expected = samples.into_iter().fold(DurationHistory::default(), DurationHistory::with);
+    let found = store.durations().unwrap()["INSTALL/nginx"];
+    assert_eq!(found.n, 8);
+    assert!((found.mean_ms - expected.mean_ms).abs() < 1e-9, "{found:?}");
+    assert!((found.m2 - expected.m2).abs() < 1e-9, "{found:?}");
+}

@@ -1,0 +1,47 @@
+//! Reading what callers send: any content type, JSON, and faults with line, column and field.
+
+use actix_web::http::StatusCode;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::problem::Problem;
+
+/// Reads a body as JSON. Its content type is not looked at: old clients send forms' types with JSON in them.
+///
+/// # Errors
+/// 400 with the place and, where there is one, the field.
+pub fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+    let value: Value = serde_json::from_slice(body).map_err(|fault| malformed(body, &fault))?;
+    if value.is_null() {
+        return Err(missing());
+    }
+    from_value(value)
+}
+
+/// Reads a JSON value as a type.
+///
+/// # Errors
+/// 400 naming the field.
+pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
+    serde_path_to_error::deserialize(value).map_err(|fault| {
+        let field = fault.path().to_string();
+        let detail = format!("invalid input: {field}: {}", fault.inner());
+        let mut problem = Problem::new(StatusCode::BAD_REQUEST, detail).with_remedy("correct the field");
+        problem.field = Some(field).filter(|field| field != ".");
+        problem
+    })
+}
+
+fn missing() -> Problem {
+    Problem::new(StatusCode::BAD_REQUEST, "invalid input: the body is empty")
+        .with_remedy("send a JSON object")
+}
+
+fn malformed(body: &[u8], fault: &serde_json::Error) -> Problem {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return missing();
+    }
+    let place = format!("line {}, column {}", fault.line(), fault.column());
+    Problem::new(StatusCode::BAD_REQUEST, format!("invalid input: the body is not JSON at {place}: {fault}"))
+        .with_remedy(format!("correct the JSON at {place}"))
+}

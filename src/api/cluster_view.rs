@@ -1,0 +1,170 @@
+//! Clusters, nodes and plans as JSON, in Coopr's shapes and with what we know beyond them.
+
+use std::sync::Arc;
+
+use cooperage_actors::estimate::Estimates;
+use cooperage_domain::cluster::{Cluster, Job, Node, Task, view};
+use cooperage_domain::entity::Link;
+use cooperage_domain::macros::{ClusterView, expand_link};
+use cooperage_domain::plan::{schedule, stages};
+use serde_json::{Map, Value, json};
+
+/// Everything about one cluster.
+pub fn details(cluster: &Cluster) -> Value {
+    let macros = view(cluster);
+    let links: Vec<Link> =
+        cluster.template.links.iter().map(|link| expand_link(link, &macros, None)).collect();
+    let nodes: Vec<Value> =
+        cluster.nodes_by_number().iter().map(|node| node_details(cluster, node, &macros)).collect();
+    let job = cluster.latest_job();
+    let mut details = json!({
+        "id": cluster.id,
+        "name": cluster.name,
+        "description": cluster.description,
+        "account": cluster.account,
+        "createTime": cluster.created,
+        "expireTime": cluster.expires,
+        "provider": cluster.provider,
+        "clusterTemplate": cluster.template,
+        "nodes": nodes,
+        "services": cluster.services,
+        "latestJobId": job.map(|job| job.id),
+        "status": cluster.status,
+        "config": cluster.config,
+        "links": links,
+        "progress": cluster.progress(),
+    });
+    if let (Some(message), Value::Object(fields)) = (job.and_then(|job| job.message.clone()), &mut details) {
+        fields.insert("message".to_owned(), message.into());
+    }
+    details
+}
+
+fn node_details(cluster: &Cluster, node: &Node, macros: &ClusterView<'_>) -> Value {
+    let services: Vec<_> =
+        node.properties.services.iter().filter_map(|name| cluster.definitions.get(name)).collect();
+    let links: Vec<Link> = services
+        .iter()
+        .flat_map(|service| &service.links)
+        .map(|link| expand_link(link, macros, Some(&node.id)))
+        .collect();
+    json!({
+        "id": node.id,
+        "clusterId": cluster.id,
+        "services": services,
+        "properties": node.properties,
+        "status": cluster.node_status(node),
+        "actions": cluster.node_actions(&node.id),
+        "provisionerResults": public_results(&node.results),
+        "links": links,
+    })
+}
+
+/// What earlier tasks reported, without the passwords that some providers put there.
+fn public_results(results: &Map<String, Value>) -> Map<String, Value> {
+    let mut results = results.clone();
+    if let Some(Value::Object(auth)) = results.get_mut("ssh-auth") {
+        auth.retain(|key, _| !key.contains("password"));
+    }
+    results
+}
+
+/// How far the latest job is.
+pub fn status(cluster: &Cluster) -> Value {
+    let progress = cluster.progress();
+    json!({
+        "clusterid": cluster.id,
+        "stepstotal": progress.as_ref().map_or(0, |p| p.total),
+        "stepscompleted": progress.as_ref().map_or(0, |p| p.done),
+        "status": cluster.status,
+        "actionstatus": progress.as_ref().map(|p| p.status),
+        "action": progress.as_ref().map(|p| p.action),
+    })
+}
+
+/// A job as Coopr shows it, in stages; and as it is: a graph with times.
+pub fn plan(cluster: &Arc<Cluster>, job: &Job, estimates: &Estimates) -> Value {
+    let (graph, numbers) = job.graph();
+    let task = |place: usize| numbers.get(place).and_then(|number| job.tasks.get(number));
+    let staged: Vec<Vec<Value>> = stages(&graph)
+        .into_iter()
+        .map(|stage| stage.into_iter().filter_map(task).map(staged_task).collect())
+        .collect();
+    let durations = estimates.durations(cluster, job, &numbers);
+    let ranks = schedule::ranks(&graph, &durations);
+    let critical: Vec<String> = schedule::critical_path(&graph, &ranks)
+        .into_iter()
+        .filter_map(task)
+        .map(|task| task.id.to_string())
+        .collect();
+    let tasks: Vec<Value> = numbers
+        .iter()
+        .enumerate()
+        .filter_map(|(place, number)| Some((job.tasks.get(number)?, durations.get(place)?)))
+        .map(|(task, estimate)| graph_task(job, task, estimate.as_millis()))
+        .collect();
+    json!({
+        "id": job.id,
+        "clusterId": cluster.id,
+        "action": job.action.as_upper(),
+        "currentStage": current_stage(job, &staged),
+        "stages": staged,
+        "status": job.status,
+        "message": job.message,
+        "startTime": job.started,
+        "endTime": job.ended,
+        "tasks": tasks,
+        "criticalPath": critical,
+        "predictedMs": ranks.into_iter().max().unwrap_or_default().as_millis() as u64,
+    })
+}
+
+/// The first stage that has a task to do; the last one when all is done.
+fn current_stage(job: &Job, stages: &[Vec<Value>]) -> usize {
+    let open = |stage: &&Vec<Value>| {
+        stage.iter().filter_map(|task| task["id"].as_str()).any(|id| {
+            let task = job.tasks.values().find(|task| task.id.to_string() == id);
+            task.is_some_and(|task| {
+                task.attempts.last().is_none_or(|a| a.outcome.as_ref().is_none_or(|o| o.code != 0))
+            })
+        })
+    };
+    stages.iter().position(|stage| open(&stage)).unwrap_or_else(|| stages.len().saturating_sub(1))
+}
+
+fn staged_task(task: &Task) -> Value {
+    json!({
+        "id": task.id,
+        "taskName": task.name,
+        "nodeId": task.node,
+        "service": task.service.as_deref().unwrap_or_default(),
+    })
+}
+
+fn graph_task(job: &Job, task: &Task, estimate_ms: u128) -> Value {
+    let id = |number: &u32| job.tasks.get(number).map(|task| task.id);
+    let attempts: Vec<Value> = task
+        .attempts
+        .iter()
+        .map(|attempt| {
+            let outcome = attempt.outcome.as_ref();
+            json!({
+                "number": attempt.number,
+                "worker": attempt.worker,
+                "startTime": attempt.started,
+                "endTime": outcome.map(|o| o.at),
+                "code": outcome.map(|o| o.code),
+            })
+        })
+        .collect();
+    json!({
+        "id": task.id,
+        "taskName": task.name,
+        "nodeId": task.node,
+        "service": task.service.as_deref().unwrap_or_default(),
+        "after": task.after.iter().filter_map(id).collect::<Vec<_>>(),
+        "status": task.state,
+        "estimateMs": u64::try_from(estimate_ms).unwrap_or(u64::MAX),
+        "attempts": attempts,
+    })
+}

@@ -1,0 +1,138 @@
+//! Who calls.
+
+use std::fmt::Write;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{AUTHORIZATION, HeaderMap};
+use actix_web::{FromRequest, HttpRequest, dev::Payload, web};
+use cooperage_domain::cluster::Account;
+use futures::future::LocalBoxFuture;
+use sha2::{Digest, Sha256};
+
+use super::problem::Problem;
+use super::state::AppState;
+use crate::config::AuthMode;
+
+/// The user id of a tenant's administrator.
+const ADMIN: &str = "admin";
+
+/// Who calls, and for which tenant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// The user.
+    pub user: String,
+    /// Internal id of the tenant.
+    pub tenant: String,
+}
+
+impl Identity {
+    /// Whether the caller administers the tenant.
+    #[must_use]
+    pub fn is_admin(&self) -> bool {
+        self.user == ADMIN
+    }
+
+    /// As the owner of clusters.
+    #[must_use]
+    pub fn account(&self) -> Account {
+        Account { user_id: self.user.clone(), tenant_id: self.tenant.clone() }
+    }
+
+    /// Lets only administrators pass.
+    ///
+    /// # Errors
+    /// 403.
+    pub fn require_admin(&self) -> Result<(), Problem> {
+        if self.is_admin() {
+            return Ok(());
+        }
+        let detail =
+            format!("user {:?} is not admin of the tenant, and only an admin may do this", self.user);
+        Err(Problem::new(StatusCode::FORBIDDEN, detail).with_remedy("ask the tenant's admin"))
+    }
+}
+
+impl FromRequest for Identity {
+    type Error = Problem;
+    type Future = LocalBoxFuture<'static, Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let Some(state) = request.app_data::<web::Data<AppState>>().cloned() else {
+            return Box::pin(async { Err(Problem::internal("no state")) });
+        };
+        let claim = match state.settings.auth.mode {
+            AuthMode::Headers => named(request.headers()),
+            AuthMode::Token => token(request.headers()),
+        };
+        Box::pin(async move {
+            let claim = claim?;
+            state.blocking(move |state| resolve(state, claim)).await
+        })
+    }
+}
+
+/// What the caller says.
+enum Claim {
+    Named { user: String, tenant: String },
+    Token(String),
+}
+
+fn named(headers: &HeaderMap) -> Result<Claim, Problem> {
+    let header = |name: &str| {
+        let value = headers.get(name).and_then(|value| value.to_str().ok()).filter(|value| !value.is_empty());
+        value.map(str::to_owned).ok_or_else(|| {
+            Problem::new(StatusCode::UNAUTHORIZED, format!("the header {name} is missing"))
+                .with_remedy("say who you are with Coopr-UserID and Coopr-TenantID")
+        })
+    };
+    Ok(Claim::Named { user: header("Coopr-UserID")?, tenant: header("Coopr-TenantID")? })
+}
+
+fn token(headers: &HeaderMap) -> Result<Claim, Problem> {
+    let value = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    // What follows the first blank, whatever the scheme is called: old clients write `Bearer:`.
+    let token = value.and_then(|value| value.split_once(' ')).map(|(_, token)| token.trim().to_owned());
+    token.filter(|token| !token.is_empty()).map(Claim::Token).ok_or_else(|| {
+        Problem::new(StatusCode::UNAUTHORIZED, "no token was sent").with_remedy(
+            "send 'Authorization: Bearer TOKEN'; the first one is in data_dir/admin.token on the server",
+        )
+    })
+}
+
+fn resolve(state: &AppState, claim: Claim) -> Result<Identity, Problem> {
+    match claim {
+        Claim::Named { user, tenant } => {
+            let found = state.store.tenant(&tenant)?;
+            let tenant = found.ok_or_else(|| {
+                Problem::new(StatusCode::NOT_FOUND, format!("tenant {tenant:?} does not exist"))
+            })?;
+            Ok(Identity { user, tenant: tenant.id })
+        }
+        Claim::Token(token) => {
+            let now = state.clock.now();
+            let found = state.store.token_by_hash(&hash(&token))?;
+            let valid = found.filter(|token| {
+                token.revoked_ms.is_none() && token.expires_ms.is_none_or(|expires| expires > now)
+            });
+            let token = valid.ok_or_else(|| {
+                Problem::new(StatusCode::UNAUTHORIZED, "the token is unknown, expired or revoked")
+            })?;
+            Ok(Identity { user: token.user, tenant: token.tenant })
+        }
+    }
+}
+
+/// What is kept of a token.
+#[must_use]
+pub fn hash(token: &str) -> String {
+    hex(&Sha256::digest(token.as_bytes()))
+}
+
+/// Bytes as text, two digits each.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,111 @@
+//! What every handler may use.
+
+use std::sync::Arc;
+
+use actix::Addr;
+use actix_web::web;
+use cooperage_actors::clock::SharedClock;
+use cooperage_actors::cluster::GetState;
+use cooperage_actors::estimate::Estimates;
+use cooperage_actors::registry::{FindError, Look, Registry, read};
+use cooperage_domain::cluster::{self, Catalog};
+use cooperage_domain::entity::{Entity, Kind};
+use cooperage_domain::id::ClusterId;
+use cooperage_plugins::resources::ResourceDirectory;
+use cooperage_schema::{SUPERADMIN, Store};
+use slog::Logger;
+
+use super::identity::Identity;
+use super::problem::Problem;
+use crate::config::Settings;
+
+/// What every handler may use.
+pub struct AppState {
+    /// The settings.
+    pub settings: Settings,
+    /// Everything durable.
+    pub store: Store,
+    /// Who is where.
+    pub registry: Addr<Registry>,
+    /// How long tasks take.
+    pub estimates: Estimates,
+    /// Plugin resources on disk.
+    pub resources: ResourceDirectory,
+    /// Tells the time.
+    pub clock: SharedClock,
+    /// Where to log.
+    pub logger: Logger,
+}
+
+impl AppState {
+    /// Runs work that waits for the database or a disk on a thread that may wait.
+    ///
+    /// # Errors
+    /// The work's own, or that it broke off.
+    pub async fn blocking<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let state = Arc::clone(self);
+        web::block(move || work(&state)).await.map_err(Problem::internal)?
+    }
+
+    /// A cluster that the caller may see: an own one, or any of the tenant for its admin. Others do not exist.
+    ///
+    /// # Errors
+    /// 404, or that it cannot be read.
+    pub async fn cluster(
+        self: &Arc<Self>,
+        identity: &Identity,
+        id: &str,
+    ) -> Result<Arc<cluster::Cluster>, Problem> {
+        let id: ClusterId = id.parse()?;
+        let live = self.registry.send(Look { id }).await.map_err(Problem::internal)?;
+        let state = match live {
+            // One that goes to rest right now is read from the journal.
+            Some(address) => address.send(GetState).await.ok().flatten(),
+            None => None,
+        };
+        let state = match state {
+            Some(state) => Some(state),
+            None => match self.blocking(move |state| Ok(read(&state.store, id))).await? {
+                Ok(state) => Some(Arc::new(state)),
+                Err(FindError::Unknown(_)) => None,
+                Err(fault) => return Err(fault.into()),
+            },
+        };
+        let visible = |found: &Arc<cluster::Cluster>| {
+            found.account.tenant_id == identity.tenant
+                && (identity.is_admin() || found.account.user_id == identity.user)
+        };
+        state.filter(visible).ok_or_else(|| Problem::not_found("cluster", id))
+    }
+
+    /// What a tenant has to make clusters from. Waits for the database.
+    ///
+    /// # Errors
+    /// When the database cannot be read, or holds what cannot be understood.
+    pub fn catalog(&self, tenant: &str) -> Result<Catalog, Problem> {
+        Ok(Catalog {
+            provider_types: self.entities(SUPERADMIN)?,
+            providers: self.entities(tenant)?,
+            hardware: self.entities(tenant)?,
+            images: self.entities(tenant)?,
+            services: self.entities(tenant)?,
+            templates: self.entities(tenant)?,
+        })
+    }
+
+    fn entities<E: Entity>(&self, tenant: &str) -> Result<Vec<E>, Problem> {
+        Ok(self.store.entities::<E>(tenant)?)
+    }
+}
+
+/// Whose entities of a kind a tenant sees: plugin types are global.
+#[must_use]
+pub fn owner_of(kind: Kind, tenant: &str) -> &str {
+    match kind {
+        Kind::ProviderType | Kind::AutomatorType => SUPERADMIN,
+        _ => tenant,
+    }
+}

@@ -1,0 +1,270 @@
+//! Settings: documented, with their defaults, in `etc/cooperage.toml`.
+//!
+//! Strongest first: `--set section.key=value`, `COOPERAGE__SECTION__KEY` in the environment, the file, the defaults.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use config::{Config, Environment, File, FileFormat};
+use cooperage_domain::cluster::Limits;
+use serde::Deserialize;
+
+/// The defaults, as shipped.
+const DEFAULTS: &str = include_str!("../etc/cooperage.toml");
+
+/// Where the settings file is looked for when none is named.
+const SYSTEM_FILE: &str = "/etc/cooperage/cooperage.toml";
+
+/// All settings.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Where everything is kept that must survive.
+    pub data_dir: PathBuf,
+    /// Which database.
+    pub database: Database,
+    /// Where it listens.
+    pub listen: Listen,
+    /// Who is let in.
+    pub auth: Auth,
+    /// Who works.
+    pub workers: Workers,
+    /// How machines are reached.
+    pub ssh: Ssh,
+    /// Machines on this host.
+    pub local: Local,
+    /// How jobs run.
+    pub jobs: Jobs,
+    /// Limits on what may be asked.
+    pub limits: RequestLimits,
+    /// What is logged, and how.
+    pub log: Log,
+}
+
+/// Which database.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Database {
+    /// `postgres://…`, or a path; empty: `cooperage.db` in the data directory.
+    pub url: String,
+}
+
+/// Where it listens.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Listen {
+    /// For people and their programs.
+    pub user: SocketAddr,
+    /// For provisioners.
+    pub tasks: SocketAddr,
+}
+
+/// Who is let in.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Auth {
+    /// How callers say who they are.
+    pub mode: AuthMode,
+    /// Whether `headers` is allowed on an address that others can reach.
+    pub trust_network: bool,
+}
+
+/// How callers say who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AuthMode {
+    /// By a token that only they know.
+    Token,
+    /// By headers that are believed, as in Coopr.
+    Headers,
+}
+
+/// Who works.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workers {
+    /// Tasks this process carries out at once.
+    pub local: usize,
+}
+
+/// How machines are reached.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ssh {
+    /// `russh` or `wezterm`; empty: the default of this build.
+    pub backend: String,
+}
+
+/// Machines on this host.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Local {
+    /// Where base images are kept; empty: `images` in the data directory.
+    pub images_dir: String,
+    /// Name of the bridge.
+    pub bridge: String,
+    /// Addresses of the machines, as a CIDR block; empty: the first block of our own list that is free.
+    pub network: String,
+}
+
+/// How jobs run.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Jobs {
+    /// Attempts of a task in all.
+    pub max_attempts: u32,
+    /// How long an attempt may take, in seconds.
+    pub task_timeout_seconds: u64,
+    /// Pause before the second attempt, in milliseconds; doubles from then on.
+    pub retry_delay_ms: u64,
+    /// Longest pause between attempts, in milliseconds.
+    pub max_retry_delay_ms: u64,
+    /// How much of a failed attempt's output is kept with its node, per stream, in characters.
+    pub max_log_length: usize,
+}
+
+/// Limits on what may be asked.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RequestLimits {
+    /// Most machines a cluster may have.
+    pub max_cluster_size: u32,
+    /// Number of the first cluster.
+    pub ids_start: u64,
+    /// Step between the numbers of clusters, so that several installations can share them.
+    pub ids_increment: u64,
+}
+
+/// What is logged, and how.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Log {
+    /// `text` or `json`.
+    pub format: LogFormat,
+    /// Least important level that is logged.
+    pub level: String,
+}
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// For machines: one JSON object a line.
+    Json,
+}
+
+/// Why the settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// A file is missing or malformed, or a value does not fit.
+    #[error("{0}; every setting is documented in etc/cooperage.toml")]
+    Unreadable(#[from] config::ConfigError),
+    /// An override has no `=`.
+    #[error("--set {0:?} is not of the form section.key=value")]
+    BadOverride(String),
+    /// The header mode would let everybody in.
+    #[error(
+        "auth.mode: \"headers\" believes whoever calls, and listen.user {0} can be reached by others; \
+         listen on 127.0.0.1, use auth.mode = \"token\", or set auth.trust_network = true behind a proxy that \
+         sets the headers itself"
+    )]
+    TrustsEverybody(SocketAddr),
+}
+
+impl Settings {
+    /// Reads the settings: `file`, or the system's when it exists; the environment; `overrides` (`section.key=value`).
+    ///
+    /// # Errors
+    /// When something cannot be read, is unknown, or is not safe.
+    pub fn load(file: Option<&Path>, overrides: &[String]) -> Result<Self, SettingsError> {
+        let mut builder = Config::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml));
+        match file {
+            Some(file) => builder = builder.add_source(File::from(file).format(FileFormat::Toml)),
+            None => builder = builder.add_source(File::from(Path::new(SYSTEM_FILE)).required(false)),
+        }
+        builder = builder.add_source(
+            Environment::with_prefix("COOPERAGE").prefix_separator("__").separator("__").try_parsing(true),
+        );
+        for text in overrides {
+            let (key, value) =
+                text.split_once('=').ok_or_else(|| SettingsError::BadOverride(text.clone()))?;
+            builder = builder.set_override(key.trim(), value.trim())?;
+        }
+        let settings: Self = builder.build()?.try_deserialize()?;
+        let user = settings.listen.user;
+        if settings.auth.mode == AuthMode::Headers && !user.ip().is_loopback() && !settings.auth.trust_network
+        {
+            return Err(SettingsError::TrustsEverybody(user));
+        }
+        Ok(settings)
+    }
+
+    /// The database's address.
+    #[must_use]
+    pub fn database_url(&self) -> String {
+        if self.database.url.is_empty() {
+            self.data_dir.join("cooperage.db").display().to_string()
+        } else {
+            self.database.url.clone()
+        }
+    }
+
+    /// Where base images of local machines are kept.
+    #[must_use]
+    pub fn images_dir(&self) -> PathBuf {
+        if self.local.images_dir.is_empty() {
+            self.data_dir.join("images")
+        } else {
+            self.local.images_dir.clone().into()
+        }
+    }
+
+    /// Limits new clusters get.
+    #[must_use]
+    pub fn job_limits(&self) -> Limits {
+        let ms = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+        Limits {
+            max_attempts: self.jobs.max_attempts.max(1),
+            task_timeout: ms(self.jobs.task_timeout_seconds.saturating_mul(1000)),
+            retry_delay: ms(self.jobs.retry_delay_ms),
+            max_retry_delay: ms(self.jobs.max_retry_delay_ms),
+            max_log_length: self.jobs.max_log_length,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shipped_file_holds_every_setting_and_is_valid() {
+        let settings = Settings::load(Some(Path::new("etc/cooperage.toml")), &[]).unwrap();
+        assert_eq!(settings.auth.mode, AuthMode::Token);
+        assert_eq!(settings.listen.user, "127.0.0.1:55054".parse().unwrap());
+        assert_eq!(settings.job_limits(), Limits::default());
+    }
+
+    #[test]
+    fn overrides_win_and_faults_name_the_key() {
+        let load = |set: &str| Settings::load(Some(Path::new("etc/cooperage.toml")), &[set.to_owned()]);
+        assert_eq!(load("workers.local=3").unwrap().workers.local, 3);
+        assert!(load("workers.locl=3").unwrap_err().to_string().contains("locl"));
+        assert!(load("workers").unwrap_err().to_string().contains("section.key=value"));
+        assert!(load("listen.user=nonsense").is_err());
+    }
+
+    #[test]
+    fn header_mode_is_refused_where_others_can_reach_it() {
+        let load = |more: &[&str]| {
+            let mut set = vec!["auth.mode=headers".to_owned(), "listen.user=0.0.0.0:55054".to_owned()];
+            set.extend(more.iter().map(|s| (*s).to_owned()));
+            Settings::load(Some(Path::new("etc/cooperage.toml")), &set)
+        };
+        assert!(matches!(load(&[]), Err(SettingsError::TrustsEverybody(_))));
+        assert!(load(&["auth.trust_network=true"]).is_ok());
+        assert!(load(&["listen.user=127.0.0.1:1"]).is_ok());
+    }
+}

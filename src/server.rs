@@ -1,0 +1,173 @@
+//! The server: everything started in order, and stopped in reverse.
+
+mod first_start;
+mod logging;
+mod plugins;
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use actix::{Actor, Arbiter};
+use actix_web::{App, HttpServer, middleware, web};
+use cooperage_actors::clock::{SharedClock, WallClock};
+use cooperage_actors::estimate::Estimates;
+use cooperage_actors::janitor::Janitor;
+use cooperage_actors::journal::Journal;
+use cooperage_actors::provisioner::Provisioner;
+use cooperage_actors::registry::{Office, Registry};
+use cooperage_actors::task_log::TaskLog;
+use cooperage_actors::worker_pool::WorkerPool;
+use cooperage_domain::invalid::Invalid;
+use cooperage_plugins::resources::ResourceDirectory;
+use cooperage_plugins::ssh::SshError;
+use cooperage_schema::{DatabaseUrl, SUPERADMIN, Store, StoreError, StoreOptions};
+use slog::{Logger, info};
+use tokio::runtime::Runtime;
+
+use crate::api::{self, AppState};
+use crate::config::Settings;
+
+/// Threads that plugins' work is spread over; it waits for machines most of the time.
+const PLUGIN_THREADS: usize = 2;
+/// How long open requests may take when the server stops, in seconds.
+const SHUTDOWN_SECONDS: u64 = 5;
+
+/// Why the server does not run.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The data directory cannot be used.
+    #[error(
+        "data_dir {path}: {source}; make it writable for the user that runs the server, or name another one"
+    )]
+    DataDir {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Another server uses the data directory.
+    #[error("data_dir {0} is in use by another server; stop that one, or use another directory")]
+    InUse(PathBuf),
+    /// The database cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A setting has a fault.
+    #[error(transparent)]
+    Setting(#[from] Invalid),
+    /// The SSH back end cannot be used.
+    #[error(transparent)]
+    Ssh(#[from] SshError),
+    /// An address cannot be listened on.
+    #[error("{setting} {address}: {source}; stop what uses it, or set another address")]
+    Listen {
+        /// Which setting names it.
+        setting: &'static str,
+        /// The address.
+        address: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The system refuses something else.
+    #[error("the server broke off: {0}")]
+    System(#[from] io::Error),
+}
+
+/// Runs the server until it is told to stop.
+///
+/// # Errors
+/// When it cannot start, naming what to change.
+pub fn serve(settings: Settings) -> Result<(), ServeError> {
+    let logger = logging::logger(&settings.log)?;
+    let _lock = take_data_dir(&settings.data_dir)?;
+    let store = Store::open(&settings.database_url().parse::<DatabaseUrl>()?, StoreOptions::default())?;
+    let clock: SharedClock = Arc::new(WallClock::default());
+    let resources = ResourceDirectory::new(settings.data_dir.join("resources"));
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(PLUGIN_THREADS)
+        .thread_name("plugins")
+        .enable_all()
+        .build()?;
+    let plugins = plugins::built_in(&settings, &resources, &runtime, &logger)?;
+    first_start::register(&store, &plugins, &*clock)?;
+    first_start::make_admin_token(&store, &settings.data_dir, &*clock, &logger)?;
+    let system = actix::System::new();
+    let result = system.block_on(async {
+        let state = start_actors(settings, store.clone(), clock, resources, plugins, &runtime, &logger)?;
+        listen(state).await
+    });
+    runtime.shutdown_background();
+    store.close();
+    info!(logger, "stopped");
+    result
+}
+
+/// Makes the data directory, and holds it as long as the file lives.
+fn take_data_dir(path: &Path) -> Result<File, ServeError> {
+    use std::os::unix::fs::DirBuilderExt;
+    let fault = |source| ServeError::DataDir { path: path.to_owned(), source };
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(fault)?;
+    let lock = File::create(path.join("lock")).map_err(fault)?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(std::fs::TryLockError::WouldBlock) => Err(ServeError::InUse(path.to_owned())),
+        Err(std::fs::TryLockError::Error(source)) => Err(fault(source)),
+    }
+}
+
+fn start_actors(
+    settings: Settings,
+    store: Store,
+    clock: SharedClock,
+    resources: ResourceDirectory,
+    plugins: Arc<cooperage_plugins::PluginSet>,
+    runtime: &Runtime,
+    logger: &Logger,
+) -> Result<AppState, ServeError> {
+    let estimates = Estimates::new(store.durations()?);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let pool = WorkerPool::new(settings.workers.local).start();
+    let journal = Journal::new(store.journal(), logger.clone());
+    let office = Office {
+        store: store.clone(),
+        journal: Journal::start_in_arbiter(&Arbiter::new().handle(), |_| journal),
+        janitor: Janitor::new(Arc::clone(&clock)).start(),
+        provisioner: Provisioner::new(plugins, runtime.handle().clone()).start(),
+        pools: HashMap::from([(SUPERADMIN.to_owned(), pool)]),
+        log: TaskLog::new(store.journal(), Arc::clone(&clock), logger.clone()),
+        estimates: estimates.clone(),
+        clock: Arc::clone(&clock),
+        logger: logger.clone(),
+        arbiters: (0..threads).map(|_| Arbiter::new()).collect(),
+    };
+    let registry = Registry::new(office).start();
+    Ok(AppState { settings, store, registry, estimates, resources, clock, logger: logger.clone() })
+}
+
+async fn listen(state: AppState) -> Result<(), ServeError> {
+    let listen = state.settings.listen.clone();
+    let logger = state.logger.clone();
+    let state = web::Data::new(state);
+    let user = {
+        let state = state.clone();
+        HttpServer::new(move || {
+            App::new()
+                .app_data(state.clone())
+                .wrap(middleware::Compress::default())
+                .configure(api::user_routes)
+        })
+    };
+    let tasks = HttpServer::new(move || App::new().app_data(state.clone()).configure(api::task_routes));
+    let fault = |setting, address: std::net::SocketAddr| {
+        move |source| ServeError::Listen { setting, address: address.to_string(), source }
+    };
+    let user = user.workers(2).shutdown_timeout(SHUTDOWN_SECONDS);
+    let tasks = tasks.workers(1).shutdown_timeout(SHUTDOWN_SECONDS);
+    let user = user.bind(listen.user).map_err(fault("listen.user", listen.user))?;
+    let tasks = tasks.bind(listen.tasks).map_err(fault("listen.tasks", listen.tasks))?;
+    info!(logger, "listening"; "user" => listen.user.to_string(), "tasks" => listen.tasks.to_string());
+    futures::future::try_join(user.run(), tasks.run()).await?;
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! What a server does once, or sees to at every start: its plugins are known, and somebody can log in.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use cooperage_actors::clock::Clock;
+use cooperage_plugins::PluginSet;
+use cooperage_schema::{Document, SUPERADMIN, Store, StoreError, Token};
+use slog::{Logger, info};
+use uuid::Uuid;
+
+use super::ServeError;
+use crate::api::hash;
+
+/// Stores the descriptors of the plugins, for forms and checks.
+///
+/// # Errors
+/// When the database refuses.
+pub fn register(store: &Store, plugins: &PluginSet, clock: &dyn Clock) -> Result<(), StoreError> {
+    let providers = plugins.provider_types().into_iter().map(Document::new);
+    let automators = plugins.automator_types().into_iter().map(Document::new);
+    let documents = providers.chain(automators).collect::<Result<Vec<_>, _>>()?;
+    store.put_entities(SUPERADMIN, documents, clock.now()).map(drop)
+}
+
+/// Makes a token for the superadmin when there is none, and keeps it in a file that only the server's user may read.
+///
+/// # Errors
+/// When the database or the disk refuses.
+pub fn make_admin_token(
+    store: &Store,
+    data_dir: &Path,
+    clock: &dyn Clock,
+    logger: &Logger,
+) -> Result<(), ServeError> {
+    if !store.tokens(SUPERADMIN)?.is_empty() {
+        return Ok(());
+    }
+    let path = data_dir.join("admin.token");
+    // Two random UUIDs: 244 bits that nobody can guess.
+    let secret = format!("coop_{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
+    let write = || {
+        let mut file =
+            fs::OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&path)?;
+        writeln!(file, "{secret}")?;
+        file.sync_all()
+    };
+    write().map_err(|source| ServeError::DataDir { path: path.clone(), source })?;
+    store.add_token(Token {
+        id: Uuid::now_v7().to_string(),
+        hash: hash(&secret),
+        tenant: SUPERADMIN.to_owned(),
+        user: "admin".to_owned(),
+        role: "superadmin".to_owned(),
+        created_ms: clock.now(),
+        expires_ms: None,
+        revoked_ms: None,
+    })?;
+    info!(logger, "a token for the superadmin was made"; "file" => path.display().to_string());
+    Ok(())
+}

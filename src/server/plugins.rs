@@ -1,0 +1,64 @@
+//! The plugins that come with the program.
+
+use std::sync::Arc;
+
+use cooperage_domain::invalid::Invalid;
+use cooperage_plugins::PluginSet;
+use cooperage_plugins::local::{LocalProvider, LocalSettings};
+use cooperage_plugins::resources::ResourceDirectory;
+use cooperage_plugins::shell::ShellAutomator;
+use cooperage_plugins::ssh::{Backend, PoolLimits, SshPool, transport};
+use slog::{Logger, o};
+use tokio::runtime::Runtime;
+
+use super::ServeError;
+use crate::config::Settings;
+
+/// Provider `local` and automator `shell`.
+///
+/// # Errors
+/// When a setting of theirs has a fault.
+pub fn built_in(
+    settings: &Settings,
+    resources: &ResourceDirectory,
+    runtime: &Runtime,
+    logger: &Logger,
+) -> Result<Arc<PluginSet>, ServeError> {
+    // Connections live on the plugins' runtime.
+    let _inside = runtime.enter();
+    let pool = SshPool::new(transport(backend(settings)?)?, PoolLimits::default());
+    let local = LocalProvider::new(local_settings(settings)?, logger.new(o!("provider" => "local")))?;
+    let plugins = PluginSet::default()
+        .with_provider(Arc::new(local))
+        .with_automator(Arc::new(ShellAutomator::new(pool, resources.clone())));
+    Ok(Arc::new(plugins))
+}
+
+fn backend(settings: &Settings) -> Result<Backend, Invalid> {
+    match settings.ssh.backend.as_str() {
+        "" => Ok(Backend::default()),
+        name => name.parse().map_err(|_| {
+            Invalid::new("ssh.backend", name, "is no SSH back end", "use russh or wezterm, or leave it empty")
+        }),
+    }
+}
+
+/// Where machines on this host are kept, and how they are named and numbered.
+///
+/// # Errors
+/// When the network is none.
+pub fn local_settings(settings: &Settings) -> Result<LocalSettings, Invalid> {
+    let data = &settings.data_dir;
+    let mut local = LocalSettings::new(data.join("local"), settings.images_dir(), data.join("identity"));
+    if !settings.local.bridge.is_empty() {
+        local.bridge = Some(settings.local.bridge.clone());
+    }
+    if !settings.local.network.is_empty() {
+        let network = settings.local.network.parse();
+        local.network = Some(network.map_err(|fault| {
+            let text = format!("is no network: {fault}");
+            Invalid::new("local.network", &settings.local.network, text, "use a block such as 10.77.0.0/24")
+        })?);
+    }
+    Ok(local)
+}
