@@ -3,6 +3,7 @@
 mod first_start;
 mod logging;
 mod plugins;
+mod worker_control;
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -10,10 +11,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use actix::{Actor, Arbiter};
+use actix::{Actor, Addr, Arbiter};
 use actix_web::{App, HttpServer, middleware, web};
 use cooperage_actors::clock::{SharedClock, WallClock};
 use cooperage_actors::estimate::Estimates;
+use cooperage_actors::fleet::{Fleet, FleetOffice};
+use cooperage_actors::handover::Handover;
 use cooperage_actors::janitor::Janitor;
 use cooperage_actors::journal::Journal;
 use cooperage_actors::provisioner::Provisioner;
@@ -29,6 +32,7 @@ use tokio::runtime::Runtime;
 
 use crate::api::{self, AppState};
 use crate::config::Settings;
+use worker_control::HttpWorkerControl;
 
 /// Threads that plugins' work is spread over; it waits for machines most of the time.
 const PLUGIN_THREADS: usize = 2;
@@ -135,6 +139,7 @@ fn start_actors(
         journal: Journal::start_in_arbiter(&Arbiter::new().handle(), |_| journal),
         janitor: Janitor::new(Arc::clone(&clock)).start(),
         provisioner: Provisioner::new(plugins, runtime.handle().clone()).start(),
+        handover: Handover::default().start(),
         pools: HashMap::from([(SUPERADMIN.to_owned(), pool)]),
         log: TaskLog::new(store.journal(), Arc::clone(&clock), logger.clone()),
         estimates: estimates.clone(),
@@ -142,8 +147,47 @@ fn start_actors(
         logger: logger.clone(),
         arbiters: (0..threads).map(|_| Arbiter::new()).collect(),
     };
+    let handover = office.handover.clone();
+    let fleet = start_fleet(&settings, &store, &office, runtime)?;
     let registry = Registry::new(office).start();
-    Ok(AppState { settings, store, registry, estimates, resources, clock, logger: logger.clone() })
+    Ok(AppState {
+        settings,
+        store,
+        registry,
+        handover,
+        fleet,
+        estimates,
+        resources,
+        clock,
+        logger: logger.clone(),
+    })
+}
+
+/// The provisioners elsewhere, with what is stored of them and of the workers that tenants are to have.
+fn start_fleet(
+    settings: &Settings,
+    store: &Store,
+    office: &Office,
+    runtime: &Runtime,
+) -> Result<Addr<Fleet>, ServeError> {
+    let logger = office.logger.clone();
+    let control = HttpWorkerControl::new(store.clone(), runtime.handle().clone(), logger.clone())
+        .map_err(|fault| ServeError::System(io::Error::other(fault)))?;
+    let workers = |document: &str| -> u32 {
+        let document: serde_json::Value = serde_json::from_str(document).unwrap_or_default();
+        document["workers"].as_u64().and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
+    };
+    let wanted =
+        store.tenants()?.iter().map(|tenant| (tenant.id.clone(), workers(&tenant.document))).collect();
+    let office = FleetOffice {
+        store: store.clone(),
+        control: Arc::new(control),
+        janitor: office.janitor.clone(),
+        clock: Arc::clone(&office.clock),
+        silence: i64::from(settings.provisioners.silence_seconds) * 1000,
+        logger,
+    };
+    Ok(Fleet::new(office, store.provisioners()?, wanted).start())
 }
 
 async fn listen(state: AppState) -> Result<(), ServeError> {

@@ -60,6 +60,14 @@ impl Touched {
                     self.tasks.extend([*delete, *create]);
                 }
             }
+            Event::ServicesAdded { placed, .. } => self.nodes.extend(placed.keys().cloned()),
+            Event::JobPaused { job, .. } | Event::JobResumed { job, .. } => {
+                self.jobs.insert(*job);
+            }
+            Event::ServicesWanted { .. }
+            | Event::ConfigReplaced { .. }
+            | Event::TemplateReplaced { .. }
+            | Event::LeaseChanged { .. } => {}
             Event::JobFailed { job, .. } | Event::JobEnded { job, .. } => {
                 self.jobs.insert(*job);
                 self.nodes.extend(cluster.nodes.keys().cloned());

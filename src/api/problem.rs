@@ -143,6 +143,8 @@ impl From<Refusal> for Problem {
             Refusal::WrongState { .. } | Refusal::NotReady { .. } => {
                 Self::new(StatusCode::CONFLICT, refusal.to_string())
             }
+            Refusal::UnknownService { .. } => Self::new(StatusCode::NOT_FOUND, refusal.to_string()),
+            Refusal::NoLayout(ref fault) => Self::with_reasons(StatusCode::BAD_REQUEST, fault),
             Refusal::NoPlan(_) => Self::new(StatusCode::BAD_REQUEST, refusal.to_string()),
             Refusal::StaleAttempt { .. } => Self::new(StatusCode::EXPECTATION_FAILED, refusal.to_string()),
         }
@@ -195,10 +197,9 @@ impl From<RequestFault> for Problem {
     fn from(fault: RequestFault) -> Self {
         match fault {
             RequestFault::Invalid(fault) => fault.into(),
-            RequestFault::Unknown { field, ref name, ref remedy, .. } => {
-                Self::new(StatusCode::NOT_FOUND, fault.to_string())
-                    .at(field, name.as_str())
-                    .with_remedy(remedy.as_str())
+            RequestFault::Unknown { field, kind, name, remedy } => {
+                let detail = format!("{field}: there is no {} {name:?}", kind.noun());
+                Self::new(StatusCode::NOT_FOUND, detail).at(field, name).with_remedy(remedy)
             }
             RequestFault::MissingFields(missing) => {
                 let mut problem = Self::new(StatusCode::BAD_REQUEST, missing.to_string());
@@ -214,7 +215,14 @@ impl From<RequestFault> for Problem {
 
 impl From<&NoLayout> for Problem {
     fn from(refusal: &NoLayout) -> Self {
-        let mut problem = Self::new(StatusCode::UNPROCESSABLE_ENTITY, refusal.to_string());
+        Self::with_reasons(StatusCode::UNPROCESSABLE_ENTITY, refusal)
+    }
+}
+
+impl Problem {
+    /// Why there is no layout, reason by reason.
+    fn with_reasons(status: StatusCode, refusal: &NoLayout) -> Self {
+        let mut problem = Self::new(status, refusal.to_string());
         problem.remedy = refusal.reasons.first().map(|reason| reason.remedy.clone());
         let reasons = refusal.reasons.iter().map(|reason| format!("{}; {}", reason.fault, reason.remedy));
         problem.more.insert("reasons".to_owned(), reasons.collect());

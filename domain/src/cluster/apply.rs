@@ -9,8 +9,9 @@ use super::event::{Event, FailedNext, PlannedStep};
 use super::job::{Attempt, AttemptId, Job, JobStatus, Outcome, Task, TaskState};
 use super::planning::wanted_units;
 use super::state::{Cluster, ClusterStatus, Node};
+use crate::entity::Service;
 use crate::id::{JobId, NodeId, TaskId};
-use crate::plan::{self, ClusterAction, UnitId, Wanted};
+use crate::plan::{self, ClusterAction, Unit, UnitId, Wanted};
 use crate::task::{NodeProperties, TaskName, TaskReport};
 
 /// The cluster that results from all its events; `None` when there are none or the first one is not a request.
@@ -46,6 +47,18 @@ pub fn apply(cluster: &mut Option<Cluster>, event: &Event) {
             cluster.status = ClusterStatus::Terminated;
         }
         Event::JobPlanned { at, job, action, by, tasks } => planned(cluster, *job, *action, by, tasks, *at),
+        Event::ServicesWanted { services, wanted } => {
+            let named = |id: &UnitId| id.service.as_ref().is_some_and(|name| services.contains(name));
+            for (_, unit) in cluster.units.iter_mut().filter(|(id, _)| named(id)) {
+                unit.wanted = *wanted;
+            }
+        }
+        Event::ServicesAdded { placed, definitions, .. } => services_added(cluster, placed, definitions),
+        Event::ConfigReplaced { config, .. } => cluster.config.clone_from(config),
+        Event::TemplateReplaced { template, .. } => cluster.template.clone_from(template),
+        Event::LeaseChanged { expires, .. } => cluster.expires = *expires,
+        Event::JobPaused { job, .. } => set_job(cluster, *job, JobStatus::Paused, "Paused by user."),
+        Event::JobResumed { job, .. } => set_job(cluster, *job, JobStatus::Running, "Resumed by user."),
         Event::AttemptStarted { at, task, attempt, worker } => {
             attempt_started(cluster, *task, *attempt, worker, *at);
         }
@@ -54,12 +67,7 @@ pub fn apply(cluster: &mut Option<Cluster>, event: &Event) {
             note_failure(cluster, *task, outcome, result);
             task_failed(cluster, *task, outcome, *next);
         }
-        Event::JobFailed { job, message, .. } => {
-            if let Some(job) = cluster.jobs.get_mut(job) {
-                job.status = JobStatus::Failed;
-                job.message = Some(message.clone());
-            }
-        }
+        Event::JobFailed { job, message, .. } => set_job(cluster, *job, JobStatus::Failed, message),
         Event::JobEnded { at, job, status, message } => {
             let ended = match cluster.jobs.get(job).map(|j| j.status) {
                 Some(JobStatus::Failed) => JobStatus::Failed,
@@ -69,6 +77,32 @@ pub fn apply(cluster: &mut Option<Cluster>, event: &Event) {
             cluster.status = *status;
         }
     }
+}
+
+fn set_job(cluster: &mut Cluster, job: u32, status: JobStatus, message: &str) {
+    if let Some(job) = cluster.jobs.get_mut(&job) {
+        job.status = status;
+        job.message = Some(message.to_owned());
+    }
+}
+
+fn services_added(
+    cluster: &mut Cluster,
+    placed: &BTreeMap<NodeId, BTreeSet<String>>,
+    definitions: &BTreeMap<String, Service>,
+) {
+    for (id, services) in placed {
+        let Some(node) = cluster.nodes.get_mut(id) else { continue };
+        node.properties.services.extend(services.iter().cloned());
+        let automators =
+            services.iter().filter_map(|name| definitions.get(name)).flat_map(Service::automators);
+        node.properties.automators.extend(automators.map(str::to_owned));
+        for service in services {
+            cluster.units.insert(UnitId::service(id.clone(), service), Unit::new(Wanted::Running));
+        }
+        cluster.services.extend(services.iter().cloned());
+    }
+    cluster.definitions.extend(definitions.iter().map(|(name, service)| (name.clone(), service.clone())));
 }
 
 fn requested(order: &CreateOrder, at: i64) -> Cluster {

@@ -1,5 +1,11 @@
 //! What a cluster can be told. A cluster that does not exist yet is told nothing: see [`create`](super::create()).
 
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::services::ServiceChange;
+use crate::entity::{ClusterTemplate, Service};
 use crate::task::TaskReport;
 
 /// What a cluster can be told.
@@ -17,6 +23,57 @@ pub enum Command {
     },
     /// Start nothing more of the running create.
     Abort {
+        /// Who asks.
+        by: String,
+    },
+    /// Start, stop or restart services.
+    ChangeServices {
+        /// To what.
+        change: ServiceChange,
+        /// Which one, with those it takes along; all when `None`.
+        service: Option<String>,
+        /// Who asks.
+        by: String,
+    },
+    /// Replace the configuration and write it on the nodes.
+    Configure {
+        /// The whole new configuration.
+        config: Map<String, Value>,
+        /// Whether services are restarted to take it up.
+        restart: bool,
+        /// Who asks.
+        by: String,
+    },
+    /// Put more services on the nodes.
+    AddServices {
+        /// Their names.
+        services: BTreeSet<String>,
+        /// All services of the tenant as they are now.
+        known: Vec<Service>,
+        /// Who asks.
+        by: String,
+    },
+    /// Start nothing new until resumed.
+    Pause {
+        /// Who asks.
+        by: String,
+    },
+    /// Go on with a paused job.
+    Resume {
+        /// Who asks.
+        by: String,
+    },
+    /// End the lease at another time.
+    Prolong {
+        /// When, in ms since 1970.
+        expires: i64,
+        /// Who asks.
+        by: String,
+    },
+    /// Take over a newer version of the template.
+    SyncTemplate {
+        /// The newest version.
+        template: Box<ClusterTemplate>,
         /// Who asks.
         by: String,
     },

@@ -4,7 +4,9 @@ use super::command::Command;
 use super::event::Event;
 use super::refusal::Refusal;
 use super::state::Cluster;
-use super::{abort, attempt, delete, retry};
+use super::{
+    abort, add_services, attempt, configure, delete, pause, prolong, retry, services, sync_template,
+};
 
 /// What should happen to `cluster` because of `command`, at `now` (ms since 1970). An empty list: nothing needs to.
 ///
@@ -15,6 +17,17 @@ pub fn decide(cluster: &Cluster, command: Command, now: i64) -> Result<Vec<Event
         Command::Delete { by } => delete::delete(cluster, by, now),
         Command::Retry { by } => retry::retry(cluster, by, now),
         Command::Abort { by } => abort::abort(cluster, by, now),
+        Command::ChangeServices { change, service, by } => {
+            services::change(cluster, change, service, by, now)
+        }
+        Command::Configure { config, restart, by } => configure::configure(cluster, config, restart, by, now),
+        Command::AddServices { services, known, by } => {
+            add_services::add(cluster, &services, &known, by, now)
+        }
+        Command::Pause { by } => Ok(pause::pause(cluster, by, now)),
+        Command::Resume { by } => Ok(pause::resume(cluster, by, now)),
+        Command::Prolong { expires, by } => prolong::prolong(cluster, expires, by, now),
+        Command::SyncTemplate { template, by } => sync_template::sync(cluster, *template, by, now),
         Command::StartAttempt { task, worker } => attempt::start(cluster, task, worker, now),
         Command::FinishAttempt { task, attempt, report } => {
             attempt::finish(cluster, task, attempt, report, now)

@@ -64,7 +64,7 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
     let mut touched = BTreeSet::new();
     for event in events {
         match event {
-            Event::JobPlanned { .. } => return due(cluster),
+            Event::JobPlanned { .. } | Event::JobResumed { .. } => return due(cluster),
             Event::TaskSucceeded { task, .. } => {
                 touched.extend(job.tasks.get(task).into_iter().flat_map(|done| &done.before));
             }
@@ -73,13 +73,20 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
             }
             Event::AttemptStarted { task, .. } | Event::TaskFailed { task, .. } => touched.extend([*task]),
             Event::ClusterRequested { .. }
+            | Event::ServicesWanted { .. }
+            | Event::ServicesAdded { .. }
+            | Event::ConfigReplaced { .. }
+            | Event::TemplateReplaced { .. }
+            | Event::LeaseChanged { .. }
+            | Event::JobPaused { .. }
             | Event::LayoutFound { .. }
             | Event::LayoutRefused { .. }
             | Event::JobFailed { .. }
             | Event::JobEnded { .. } => {}
         }
     }
-    let ended = events.iter().any(|event| matches!(event, Event::JobEnded { .. }));
+    let ended =
+        events.iter().any(|event| matches!(event, Event::JobEnded { .. } | Event::LeaseChanged { .. }));
     let lease = ended.then(|| expiry(cluster)).flatten();
     let tasks = touched.iter().filter_map(|number| job.tasks.get(number));
     lease.into_iter().chain(tasks.filter_map(|task| of_task(cluster, job, task))).collect()

@@ -1,14 +1,16 @@
 //! What happened to a cluster. The journal holds nothing else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::create::CreateOrder;
 use super::job::Outcome;
 use super::state::ClusterStatus;
+use crate::entity::{ClusterTemplate, Service};
 use crate::id::NodeId;
-use crate::plan::ClusterAction;
+use crate::plan::{ClusterAction, Wanted};
 use crate::task::{NodeProperties, TaskName, TaskReport};
 
 /// Version of the shapes below, written beside each event. A reader refuses newer ones and understands all older ones.
@@ -52,6 +54,69 @@ pub enum Event {
         /// Its tasks.
         tasks: Vec<PlannedStep>,
     },
+    /// Services are wanted in another state.
+    ServicesWanted {
+        /// Their names.
+        services: BTreeSet<String>,
+        /// The state.
+        wanted: Wanted,
+    },
+    /// Services were put on nodes.
+    ServicesAdded {
+        /// When.
+        at: i64,
+        /// By node, what it gets.
+        placed: BTreeMap<NodeId, BTreeSet<String>>,
+        /// The services as they are now, by name.
+        definitions: BTreeMap<String, Service>,
+        /// Who asked.
+        by: String,
+    },
+    /// The configuration was replaced.
+    ConfigReplaced {
+        /// When.
+        at: i64,
+        /// The whole new one, with macros as written.
+        config: Map<String, Value>,
+        /// Who asked.
+        by: String,
+    },
+    /// The template was replaced by a newer version.
+    TemplateReplaced {
+        /// When.
+        at: i64,
+        /// The newer version.
+        template: Box<ClusterTemplate>,
+        /// Who asked.
+        by: String,
+    },
+    /// The lease ends at another time.
+    LeaseChanged {
+        /// When this was decided.
+        at: i64,
+        /// When it ends.
+        expires: i64,
+        /// Who asked.
+        by: String,
+    },
+    /// A job starts nothing new until it is resumed.
+    JobPaused {
+        /// When.
+        at: i64,
+        /// Its number.
+        job: u32,
+        /// Who asked.
+        by: String,
+    },
+    /// A paused job goes on.
+    JobResumed {
+        /// When.
+        at: i64,
+        /// Its number.
+        job: u32,
+        /// Who asked.
+        by: String,
+    },
     /// A task was handed to a worker.
     AttemptStarted {
         /// When.
@@ -79,8 +144,8 @@ pub enum Event {
         /// How, with the last of what it printed.
         outcome: Outcome,
         /// What it reported for later tasks all the same.
-        #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
-        result: serde_json::Map<String, serde_json::Value>,
+        #[serde(default, skip_serializing_if = "Map::is_empty")]
+        result: Map<String, Value>,
         /// What comes next.
         next: FailedNext,
     },

@@ -20,9 +20,11 @@
 //! One file per operation ([`create`], `delete`, `abort`, `retry`) and one per thing that happens to a task (`attempt`).
 
 mod abort;
+mod add_services;
 mod apply;
 mod attempt;
 mod command;
+mod configure;
 mod create;
 mod decide;
 mod delete;
@@ -33,12 +35,16 @@ mod job;
 mod limits;
 mod numbering;
 mod order;
+mod pause;
 mod planning;
+mod prolong;
 mod refusal;
 mod request;
 mod retry;
+mod services;
 mod state;
 mod summary;
+mod sync_template;
 mod view;
 
 pub use apply::{apply, replay};
@@ -53,5 +59,6 @@ pub use limits::Limits;
 pub use order::{OrderError, order, view};
 pub use refusal::Refusal;
 pub use request::{Accepted, Asking, Catalog, ClusterRequest, RequestFault};
+pub use services::ServiceChange;
 pub use state::{Account, Cluster, ClusterStatus, Node};
 pub use view::{NodeStatus, Progress};

@@ -1,6 +1,6 @@
 //! From what is wanted and what is known of a cluster to the graph of tasks that closes the difference.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::ending;
 use super::event::{Event, PlannedStep};
@@ -71,17 +71,39 @@ pub(super) fn graph(
     units: &Units,
     definitions: &BTreeMap<String, Service>,
 ) -> Result<Graph, Refusal> {
-    let mut numbered: Vec<_> = nodes.iter().collect();
-    numbered.sort_by_key(|(_, properties)| properties.nodenum);
-    let nodes: Vec<PlanNode> = numbered
-        .into_iter()
-        .map(|(id, properties)| PlanNode { id: id.clone(), services: properties.services.clone() })
-        .collect();
+    let nodes = plan_nodes(nodes);
     let no_plan = |fault: plan::PlanError| Refusal::NoPlan(fault.to_string());
     let steps = plan::converge(units, definitions).map_err(no_plan)?;
     let input =
         PlanInput { nodes: &nodes, services: definitions, steps: &steps, unplanned: AwaitUnplanned::Skip };
     plan::graph::build(&input).map_err(no_plan)
+}
+
+/// The tasks of one of Coopr's actions on services of a usable cluster, and the services it takes: the named ones with
+/// those they take along, or all; on the nodes given, or all.
+pub(super) fn coopr_graph(
+    cluster: &Cluster,
+    action: ClusterAction,
+    services: Option<BTreeSet<String>>,
+    nodes: Option<BTreeSet<NodeId>>,
+) -> Result<(BTreeSet<String>, Graph), Refusal> {
+    let no_plan = |fault: plan::PlanError| Refusal::NoPlan(fault.to_string());
+    let scope = plan::coopr::Scope { services, nodes };
+    let all = plan_nodes(&properties(cluster));
+    let planned =
+        plan::coopr::planned_services(action, &scope, &all, &cluster.definitions).map_err(no_plan)?;
+    let graph = plan::coopr::plan(action, &scope, &all, &cluster.definitions).map_err(no_plan)?;
+    Ok((planned, graph))
+}
+
+/// Nodes as the planner sees them, in the order of their numbers.
+fn plan_nodes(nodes: &BTreeMap<NodeId, NodeProperties>) -> Vec<PlanNode> {
+    let mut numbered: Vec<_> = nodes.iter().collect();
+    numbered.sort_by_key(|(_, properties)| properties.nodenum);
+    numbered
+        .into_iter()
+        .map(|(id, properties)| PlanNode { id: id.clone(), services: properties.services.clone() })
+        .collect()
 }
 
 /// What is left to do for what is wanted.

@@ -2,6 +2,7 @@
 
 use super::state::ClusterStatus;
 use crate::invalid::Invalid;
+use crate::layout::NoLayout;
 
 /// Why a command is not carried out. Nothing has changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,6 +22,17 @@ pub enum Refusal {
         /// What to do about it.
         remedy: &'static str,
     },
+    /// The cluster has no such service.
+    #[error("cluster {cluster} has no service {service:?}; name one of its services")]
+    UnknownService {
+        /// Its id.
+        cluster: String,
+        /// The name.
+        service: String,
+    },
+    /// The nodes cannot carry what is asked.
+    #[error(transparent)]
+    NoLayout(#[from] NoLayout),
     /// The layout cannot be planned.
     #[error("{0}")]
     NoPlan(String),

@@ -47,16 +47,7 @@ fn line(cluster: &Cluster, event: &Event) -> String {
             format!("{} {}: done{result}", time(*at), task(number))
         }
         Event::TaskFailed { task: number, outcome, next, .. } => {
-            let next = match next {
-                FailedNext::GiveUp => "given up".to_owned(),
-                FailedNext::Repeat { not_before } => format!("again from {}", time(*not_before).trim()),
-                FailedNext::Recreate { not_before, delete, create } => {
-                    format!(
-                        "machine made anew from {} by tasks {delete} and {create}",
-                        time(*not_before).trim()
-                    )
-                }
-            };
+            let next = after_failure(*next);
             format!(
                 "{} {}: failed with {} ({}), {next}",
                 time(outcome.at),
@@ -66,8 +57,25 @@ fn line(cluster: &Cluster, event: &Event) -> String {
             )
         }
         Event::JobFailed { at, job, message, .. } => format!("{} job {job} failed: {message}", time(*at)),
+        Event::ServicesWanted { services, wanted } => format!("services wanted {wanted:?}: {services:?}"),
+        Event::ServicesAdded { placed, by, .. } => format!("services added by {by}: {placed:?}"),
+        Event::ConfigReplaced { by, .. } => format!("config replaced by {by}"),
+        Event::TemplateReplaced { by, .. } => format!("template replaced by {by}"),
+        Event::LeaseChanged { expires, by, .. } => format!("lease ends at {expires}, says {by}"),
+        Event::JobPaused { job, by, .. } => format!("job {job} paused by {by}"),
+        Event::JobResumed { job, by, .. } => format!("job {job} resumed by {by}"),
         Event::JobEnded { at, job, status, .. } => {
             format!("{} job {job} ended: the cluster is {status}", time(*at))
+        }
+    }
+}
+
+fn after_failure(next: FailedNext) -> String {
+    match next {
+        FailedNext::GiveUp => "given up".to_owned(),
+        FailedNext::Repeat { not_before } => format!("again from {}", time(not_before).trim()),
+        FailedNext::Recreate { not_before, delete, create } => {
+            format!("machine made anew from {} by tasks {delete} and {create}", time(not_before).trim())
         }
     }
 }
