@@ -13,6 +13,7 @@ mod problem;
 mod provisioners;
 mod resources;
 mod state;
+mod tasks;
 
 pub use identity::hash;
 pub use state::AppState;
@@ -42,7 +43,10 @@ pub fn user_routes(config: &mut web::ServiceConfig) {
 
 /// Everything on the port for provisioners.
 pub fn task_routes(config: &mut web::ServiceConfig) {
-    config.configure(provisioners::task_routes).default_service(web::to(unknown_path));
+    config
+        .configure(provisioners::task_routes)
+        .configure(tasks::routes)
+        .default_service(web::to(unknown_path));
 }
 
 async fn status() -> HttpResponse {
