@@ -7,13 +7,13 @@ use cooperage_domain::task::TaskName;
 use cooperage_plugins::simulated::{Fault, Scenario};
 use serde_json::{Value, json};
 
-use crate::lab::{Client, Server, apply, wait_for};
+use crate::lab::{Client, Server, apply, wait_for, within};
 use crate::random::Random;
 use crate::world::{World, catalog};
 use crate::{journal, postgres};
 
 /// Longest time a job may take, kills included.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(60);
 /// Kills lie at most so far behind the line of the log they wait for.
 const JITTER_MS: u64 = 40;
 
@@ -131,9 +131,14 @@ impl Survival {
     /// The cluster has ended as it would have without kills, and nothing was done twice, at once, or too early.
     fn check(&mut self, id: &str, expected: &str) {
         let client = self.server.admin();
-        assert_eq!(client.settled(id, LIMIT), expected, "{:#}", client.cluster(id)["message"]);
-        let plans = client.get(&format!("/v2/clusters/{id}/plans")).ok();
+        let settled = within(LIMIT, || {
+            let status = client.get(&format!("/v2/clusters/{id}/status")).ok()["status"].clone();
+            (status != "pending").then_some(status)
+        });
+        // First what was done, since it explains why a job does not end.
         self.world.check_executions();
+        assert_eq!(settled, Some(expected.into()), "{:#}", client.cluster(id)["message"]);
+        let plans = client.get(&format!("/v2/clusters/{id}/plans")).ok();
         self.world.check_plans(plans.as_array().unwrap());
     }
 

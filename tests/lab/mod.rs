@@ -17,13 +17,18 @@ use std::time::{Duration, Instant};
 ///
 /// # Panics
 /// When there is none within `limit`.
-pub fn wait_for<T>(what: &str, limit: Duration, mut look: impl FnMut() -> Option<T>) -> T {
+pub fn wait_for<T>(what: &str, limit: Duration, look: impl FnMut() -> Option<T>) -> T {
+    within(limit, look).unwrap_or_else(|| panic!("{what}: not within {limit:?}"))
+}
+
+/// Asks again and again until there is an answer; `None` when there is none within `limit`.
+pub fn within<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let deadline = Instant::now() + limit;
     loop {
-        if let Some(found) = look() {
+        let found = look();
+        if found.is_some() || Instant::now() > deadline {
             return found;
         }
-        assert!(Instant::now() < deadline, "{what}: not within {limit:?}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
