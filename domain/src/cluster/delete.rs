@@ -12,7 +12,7 @@ pub(super) fn delete(cluster: &Cluster, by: String, now: i64) -> Result<Vec<Even
     match cluster.status {
         ClusterStatus::Terminated => Ok(Vec::new()),
         ClusterStatus::Pending => {
-            Err(wrong_state(cluster, "deleted", "wait until its job has ended, or abort the job first"))
+            Err(wrong_state(cluster, "deleted"))
         }
         ClusterStatus::Active | ClusterStatus::Incomplete | ClusterStatus::Inconsistent => {
             let graph = planning::graph_to_nothing(cluster)?;
