@@ -52,7 +52,7 @@ pub(super) fn change(
         return Err(wrong_state(cluster, "told to start, stop or restart services"));
     }
     let action = change.action();
-    let taken = taken(cluster, change, service)?;
+    let taken = taken(cluster, change, service.as_ref())?;
     let mut events = Vec::new();
     if change.wanted() == Wanted::Running {
         events.extend(wake(cluster, &taken, &by, now)?);
@@ -73,12 +73,12 @@ pub(super) fn change(
 fn taken(
     cluster: &Cluster,
     change: ServiceChange,
-    service: Option<String>,
+    service: Option<&String>,
 ) -> Result<BTreeSet<String>, Refusal> {
-    let named = service.clone().map(|name| BTreeSet::from([name]));
+    let named = service.map(|name| BTreeSet::from([name.clone()]));
     let mut taken = planning::taken(cluster, change.action(), named)?;
     if change == ServiceChange::Restart && service.is_some() {
-        taken.retain(|name| Some(name) == service.as_ref() || cluster.wants_running(name));
+        taken.retain(|name| Some(name) == service || cluster.wants_running(name));
     }
     Ok(taken)
 }

@@ -12,7 +12,8 @@ use crate::world::World;
 
 /// A store on two nodes of three, and what there is besides.
 const CLUSTER: &str = "db: install start stop\nbase: install\nn1 = db base\nn2 = base\nn3 = db base";
-const KNOWN: &str = "db: install start stop\nbase: install\nlog: install start\nweb: install configure start | db";
+const KNOWN: &str =
+    "db: install start stop\nbase: install\nlog: install start\nweb: install configure start | db";
 
 fn created() -> World {
     World::created(&Sketch::new(CLUSTER))
@@ -119,7 +120,8 @@ fn services_that_are_there_keep_their_version() {
 
 #[test]
 fn the_next_addition_sees_the_one_before() {
-    let apart = json!({"layout": {"cantcoexist": [["log", "web"]]}, "services": {"log": {"quantities": {"max": 2}}}});
+    let apart =
+        json!({"layout": {"cantcoexist": [["log", "web"]]}, "services": {"log": {"quantities": {"max": 2}}}});
     let mut world = constrained(apart);
     world.add(&["log"], KNOWN).unwrap();
     world.run_all();
@@ -157,11 +159,9 @@ fn what_cannot_be_added_leaves_the_cluster_active_and_untouched_with_the_reason(
 
 #[test]
 fn a_task_that_fails_for_good_leaves_the_cluster_inconsistent_and_a_retry_goes_on_there() {
-    for (failed, left) in [
-        (TaskName::Bootstrap, 4 * 3),
-        (TaskName::Install, 3 * 3),
-        (TaskName::Configure, 2 * 3),
-    ] {
+    for (failed, left) in
+        [(TaskName::Bootstrap, 4 * 3), (TaskName::Install, 3 * 3), (TaskName::Configure, 2 * 3)]
+    {
         let mut world = created();
         world.add(&["web"], KNOWN).unwrap();
         let places = |world: &World| nodes_with(&world.cluster, "web").len();

@@ -27,7 +27,10 @@ fn it_is_written_on_every_node_and_services_are_restarted_if_so_asked() {
     ] {
         let mut world = created();
         world.configure(restart).unwrap();
-        assert_eq!((world.job().action, world.planned()), (action, expected.iter().map(|&it| it.into()).collect()));
+        assert_eq!(
+            (world.job().action, world.planned()),
+            (action, expected.iter().map(|&it| it.into()).collect())
+        );
         for step in expected {
             assert_eq!(world.ready(), [step]);
             world.run(step, 0);
@@ -47,7 +50,11 @@ fn the_old_one_is_replaced_as_a_whole_before_anything_runs() {
     let task = world.task("n1:STOP:web").id.number;
     assert_eq!(Value::from(order(&world.cluster, task, 1).unwrap().config.cluster), json!({"key": "new"}));
     world.run_failing(TaskName::Stop, 1);
-    assert_eq!(Value::from(world.cluster.config.clone()), json!({"key": "new"}), "whatever becomes of the job");
+    assert_eq!(
+        Value::from(world.cluster.config.clone()),
+        json!({"key": "new"}),
+        "whatever becomes of the job"
+    );
 }
 
 #[test]

@@ -106,8 +106,8 @@ impl Driver {
             Move::Resume => self.tell(Command::Resume { by: by() }).unwrap(),
             Move::Change(change, service) => {
                 let mut nodes = self.world.cluster.nodes.values();
-                let known = service
-                    .is_none_or(|name| nodes.any(|node| node.properties.services.contains(name)));
+                let known =
+                    service.is_none_or(|name| nodes.any(|node| node.properties.services.contains(name)));
                 let service = service.map(str::to_owned);
                 let told = self.tell(Command::ChangeServices { change, service, by: by() });
                 assert_eq!(told.is_ok(), active && known, "{told:?}");

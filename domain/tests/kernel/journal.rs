@@ -23,7 +23,11 @@ fn line(cluster: &Cluster, event: &Event) -> String {
     match event {
         Event::ClusterRequested { at, order } => {
             let (name, template, by) = (&order.name, &order.template.base.name, &order.account.user_id);
-            format!("{} cluster {name} requested by {by} from {template}: {}", time(*at), words(&order.services))
+            format!(
+                "{} cluster {name} requested by {by} from {template}: {}",
+                time(*at),
+                words(&order.services)
+            )
         }
         Event::LayoutFound { at, nodes } => {
             let mut nodes: Vec<_> = nodes.values().collect();

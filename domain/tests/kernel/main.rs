@@ -32,6 +32,8 @@ mod journal;
 #[cfg(test)]
 mod lifecycle;
 #[cfg(test)]
+mod living;
+#[cfg(test)]
 mod nodes;
 #[cfg(test)]
 mod order;

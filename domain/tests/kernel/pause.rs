@@ -1,6 +1,8 @@
 //! Rules of pausing a job and going on with it.
 
-use cooperage_domain::cluster::{ClusterStatus, Command, Effect, JobStatus, NodeStatus, Refusal, due, due_after};
+use cooperage_domain::cluster::{
+    ClusterStatus, Command, Effect, JobStatus, NodeStatus, Refusal, due, due_after,
+};
 use cooperage_domain::task::TaskName;
 
 use crate::sketch::Sketch;
@@ -106,7 +108,10 @@ fn a_paused_job_must_go_on_before_anything_else_is_done() {
     let mut deleted = world.clone();
     for refusal in [world.abort().unwrap_err(), deleted.delete().unwrap_err()] {
         let text = refusal.to_string();
-        assert!(matches!(refusal, Refusal::WrongState { .. }) && text.contains("resume its job first"), "{text}");
+        assert!(
+            matches!(refusal, Refusal::WrongState { .. }) && text.contains("resume its job first"),
+            "{text}"
+        );
     }
     world.resume().unwrap();
     world.abort().unwrap();

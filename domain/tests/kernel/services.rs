@@ -150,7 +150,10 @@ fn a_service_that_is_not_there_is_refused_whatever_the_cluster_is() {
     terminated.run_all();
     for mut world in [tower(), World::new(&Sketch::new(TOWER)), terminated] {
         let refusal = world.change(Stop, "fake").unwrap_err();
-        assert!(matches!(&refusal, Refusal::UnknownService { service, .. } if service == "fake"), "{refusal}");
+        assert!(
+            matches!(&refusal, Refusal::UnknownService { service, .. } if service == "fake"),
+            "{refusal}"
+        );
     }
 }
 
