@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use config::{Config, Environment, File, FileFormat};
 use cooperage_domain::cluster::Limits;
-use serde::Deserialize;
+use cooperage_schema::DatabaseUrl;
+use serde::{Deserialize, Serialize, Serializer};
 
 /// The defaults, as shipped.
 const DEFAULTS: &str = include_str!("../etc/cooperage.toml");
@@ -16,7 +17,7 @@ const DEFAULTS: &str = include_str!("../etc/cooperage.toml");
 const SYSTEM_FILE: &str = "/etc/cooperage/cooperage.toml";
 
 /// All settings.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// Where everything is kept that must survive.
@@ -29,6 +30,8 @@ pub struct Settings {
     pub auth: Auth,
     /// Who works.
     pub workers: Workers,
+    /// Provisioners elsewhere.
+    pub provisioners: Provisioners,
     /// How machines are reached.
     pub ssh: Ssh,
     /// Machines on this host.
@@ -39,18 +42,32 @@ pub struct Settings {
     pub limits: RequestLimits,
     /// What is logged, and how.
     pub log: Log,
+    /// Simulated machines.
+    #[cfg(feature = "simulation")]
+    #[serde(default)]
+    pub simulation: Simulation,
 }
 
 /// Which database.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Database {
     /// `postgres://…`, or a path; empty: `cooperage.db` in the data directory.
+    #[serde(serialize_with = "without_password")]
     pub url: String,
 }
 
+/// A database's address as it may be shown.
+fn without_password<S: Serializer>(url: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    match url.parse::<DatabaseUrl>() {
+        Ok(url) if url.to_string().starts_with("postgres") => serializer.collect_str(&url),
+        Ok(_) => serializer.serialize_str(url),
+        Err(_) => serializer.serialize_str("(not a database's address)"),
+    }
+}
+
 /// Where it listens.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Listen {
     /// For people and their programs.
@@ -60,7 +77,7 @@ pub struct Listen {
 }
 
 /// Who is let in.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Auth {
     /// How callers say who they are.
@@ -70,7 +87,7 @@ pub struct Auth {
 }
 
 /// How callers say who they are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AuthMode {
     /// By a token that only they know.
@@ -80,15 +97,23 @@ pub enum AuthMode {
 }
 
 /// Who works.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workers {
     /// Tasks this process carries out at once.
     pub local: usize,
 }
 
+/// Provisioners elsewhere.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provisioners {
+    /// How long one may be silent before it is forgotten.
+    pub silence_seconds: u32,
+}
+
 /// How machines are reached.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ssh {
     /// `russh` or `wezterm`; empty: the default of this build.
@@ -96,7 +121,7 @@ pub struct Ssh {
 }
 
 /// Machines on this host.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Local {
     /// Where base images are kept; empty: `images` in the data directory.
@@ -108,7 +133,7 @@ pub struct Local {
 }
 
 /// How jobs run.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Jobs {
     /// Attempts of a task in all.
@@ -124,7 +149,7 @@ pub struct Jobs {
 }
 
 /// Limits on what may be asked.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequestLimits {
     /// Most machines a cluster may have.
@@ -135,8 +160,17 @@ pub struct RequestLimits {
     pub ids_increment: u64,
 }
 
+/// Simulated machines, which only a build for tests has.
+#[cfg(feature = "simulation")]
+#[derive(Debug, Clone, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Simulation {
+    /// Where they are kept; none without it.
+    pub dir: Option<PathBuf>,
+}
+
 /// What is logged, and how.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Log {
     /// `text` or `json`.
@@ -146,7 +180,7 @@ pub struct Log {
 }
 
 /// How log lines look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
     /// For people.
@@ -245,6 +279,14 @@ mod tests {
         assert_eq!(settings.auth.mode, AuthMode::Token);
         assert_eq!(settings.listen.user, "127.0.0.1:55054".parse().unwrap());
         assert_eq!(settings.job_limits(), Limits::default());
+    }
+
+    #[test]
+    fn the_password_of_the_database_is_not_shown() {
+        let set = vec!["database.url=postgres://coop:secret@db/coop".to_owned()];
+        let settings = Settings::load(Some(Path::new("etc/cooperage.toml")), &set).unwrap();
+        let shown = toml::to_string(&settings).unwrap();
+        assert!(shown.contains("postgres://") && !shown.contains("secret"), "{shown}");
     }
 
     #[test]

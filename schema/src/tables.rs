@@ -163,4 +163,12 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    provisioners (id) {
+        id -> Text,
+        document -> Text,
+        seen_ms -> BigInt,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(clusters, ownership, servers);

@@ -24,7 +24,8 @@ pub fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
 /// 400 naming the field.
 pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
     serde_path_to_error::deserialize(value).map_err(|fault| {
-        let field = fault.path().to_string();
+        // An unknown key has no place of its own, only that of the map it is in.
+        let field = fault.path().to_string().trim_end_matches(".?").to_owned();
         let detail = format!("invalid input: {field}: {}", fault.inner());
         let mut problem = Problem::new(StatusCode::BAD_REQUEST, detail).with_remedy("correct the field");
         problem.field = Some(field).filter(|field| field != ".");

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::apply::refuse_cycles;
 use super::body;
 use super::cluster_view::{details, plan, status};
 use super::identity::Identity;
@@ -87,18 +88,11 @@ async fn ask(state: State, identity: Identity, query: web::Query<CreateQuery>, b
         let shown = state.blocking(move |state| preview(state, &identity, &request)).await?;
         return Ok(HttpResponse::Ok().json(shown));
     }
-    let (asker, strict) = (identity.clone(), query.strict);
-    let (accepted, nodes) = state.blocking(move |state| solve(state, &asker, &request, strict)).await?;
-    if !accepted.secrets.is_empty() {
-        let names: Vec<&String> = accepted.secrets.keys().collect();
-        let detail =
-            format!("providerFields: {names:?} are secrets, and secrets of users cannot be kept yet");
-        return Err(
-            Problem::new(StatusCode::NOT_IMPLEMENTED, detail).with_remedy("put them into the provider")
-        );
-    }
+    // One moment for all, so that a lease is exactly as long as it says.
+    let (asker, strict, now) = (identity.clone(), query.strict, state.clock.now());
+    let (accepted, nodes) = state.blocking(move |state| solve(state, &asker, &request, strict, now)).await?;
     let id = accepted.order.id;
-    let events = create(accepted.order, nodes, state.clock.now())?;
+    let events = create(accepted.order, nodes, now)?;
     let message = Create { id, tenant: identity.tenant, events, who: identity.user };
     state.registry.send(message).await.map_err(Problem::internal)??;
     Ok(HttpResponse::Ok().json(json!({ "id": id })))
@@ -110,10 +104,13 @@ fn solve(
     identity: &Identity,
     request: &ClusterRequest,
     strict: bool,
+    now: i64,
 ) -> Result<(Accepted, Nodes), Problem> {
     let catalog = state.catalog(&identity.tenant)?;
     // Checked before a number is used up.
-    let accepted = request.accept(&catalog, asking(state, identity, ClusterId(0)))?;
+    let accepted = request.accept(&catalog, asking(state, identity, now))?;
+    refuse_secrets(&accepted)?;
+    refuse_cycles(accepted.order.definitions.values())?;
     if strict {
         accepted.solve(&catalog).map_err(|refusal| Problem::from(&refusal))?;
     }
@@ -124,18 +121,28 @@ fn solve(
     Ok((accepted, nodes))
 }
 
+fn refuse_secrets(accepted: &Accepted) -> Result<(), Problem> {
+    if accepted.secrets.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&String> = accepted.secrets.keys().collect();
+    let detail = format!("providerFields: {names:?} are secrets, and secrets of users cannot be kept yet");
+    Err(Problem::new(StatusCode::NOT_IMPLEMENTED, detail).with_remedy("put them into the provider"))
+}
+
 fn numbered(mut accepted: Accepted, id: ClusterId) -> Accepted {
     accepted.order.id = id;
     accepted
 }
 
 /// What is added to a request: who asks, when, and under which limits.
-pub(super) fn asking(state: &AppState, identity: &Identity, id: ClusterId) -> Asking {
+pub(super) fn asking(state: &AppState, identity: &Identity, now: i64) -> Asking {
     Asking {
         account: identity.account(),
-        id,
+        // Numbered once everything is known to hold.
+        id: ClusterId(0),
         seed: Uuid::new_v4(),
-        now: state.clock.now(),
+        now,
         limits: state.settings.job_limits(),
     }
 }

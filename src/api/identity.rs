@@ -6,6 +6,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{AUTHORIZATION, HeaderMap};
 use actix_web::{FromRequest, HttpRequest, dev::Payload, web};
 use cooperage_domain::cluster::Account;
+use cooperage_schema::SUPERADMIN;
 use futures::future::LocalBoxFuture;
 use sha2::{Digest, Sha256};
 
@@ -30,6 +31,18 @@ impl Identity {
     #[must_use]
     pub fn is_admin(&self) -> bool {
         self.user == ADMIN
+    }
+
+    /// Lets only those pass who run the installation.
+    ///
+    /// # Errors
+    /// 403.
+    pub fn require_superadmin(&self) -> Result<(), Problem> {
+        if self.is_admin() && self.tenant == SUPERADMIN {
+            return Ok(());
+        }
+        let detail = format!("user {:?} is not superadmin, and only a superadmin may do this", self.user);
+        Err(Problem::new(StatusCode::FORBIDDEN, detail).with_remedy("ask whoever runs the installation"))
     }
 
     /// As the owner of clusters.

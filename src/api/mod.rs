@@ -10,8 +10,10 @@ mod logs;
 mod nodes;
 mod preview;
 mod problem;
+mod provisioners;
 mod resources;
 mod state;
+mod tasks;
 
 pub use identity::hash;
 pub use state::AppState;
@@ -33,6 +35,7 @@ pub fn user_routes(config: &mut web::ServiceConfig) {
         .route("/v2/clusters/{id}/logs", web::get().to(logs::get))
         .route("/v2/nodes", web::get().to(nodes::list))
         .configure(clusters::routes)
+        .configure(provisioners::user_routes)
         .configure(resources::routes)
         .configure(entities::routes)
         .default_service(web::to(unknown_path));
@@ -40,7 +43,10 @@ pub fn user_routes(config: &mut web::ServiceConfig) {
 
 /// Everything on the port for provisioners.
 pub fn task_routes(config: &mut web::ServiceConfig) {
-    config.default_service(web::to(unknown_path));
+    config
+        .configure(provisioners::task_routes)
+        .configure(tasks::routes)
+        .default_service(web::to(unknown_path));
 }
 
 async fn status() -> HttpResponse {

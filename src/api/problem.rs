@@ -197,10 +197,9 @@ impl From<RequestFault> for Problem {
     fn from(fault: RequestFault) -> Self {
         match fault {
             RequestFault::Invalid(fault) => fault.into(),
-            RequestFault::Unknown { field, ref name, ref remedy, .. } => {
-                Self::new(StatusCode::NOT_FOUND, fault.to_string())
-                    .at(field, name.as_str())
-                    .with_remedy(remedy.as_str())
+            RequestFault::Unknown { field, kind, name, remedy } => {
+                let detail = format!("{field}: there is no {} {name:?}", kind.noun());
+                Self::new(StatusCode::NOT_FOUND, detail).at(field, name).with_remedy(remedy)
             }
             RequestFault::MissingFields(missing) => {
                 let mut problem = Self::new(StatusCode::BAD_REQUEST, missing.to_string());

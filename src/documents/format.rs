@@ -68,11 +68,14 @@ fn position(text: &str, byte: usize) -> (usize, usize) {
 }
 
 fn read_yaml(source: &SourceFile, text: &str) -> Result<Vec<Found>, DocumentFault> {
-    let found: Vec<Spanned<Value>> = serde_saphyr::from_multiple(text).map_err(|fault| {
-        let at = fault.location().map_or((1, 1), |at| (at.line() as usize, at.column() as usize));
-        let sentence = fault.without_snippet().to_string();
-        malformed(source, text, at, "YAML", first_sentence(&sentence))
-    })?;
+    // YAML 1.2: only true and false are booleans, so that a service may be called y, no or on.
+    let options = serde_saphyr::options! { strict_booleans: true };
+    let found: Vec<Spanned<Value>> =
+        serde_saphyr::from_multiple_with_options(text, options).map_err(|fault| {
+            let at = fault.location().map_or((1, 1), |at| (at.line() as usize, at.column() as usize));
+            let sentence = fault.without_snippet().to_string();
+            malformed(source, text, at, "YAML", first_sentence(&sentence))
+        })?;
     let place = |found: &Spanned<Value>| {
         let line = Some(number(found.referenced.line())).filter(|line| *line > 0);
         Place { line, ..source.place() }

@@ -191,8 +191,10 @@ impl ClusterRequest {
     /// The first thing that is unknown, out of its limits, or missing.
     pub fn accept(&self, catalog: &Catalog, asking: Asking) -> Result<Accepted, RequestFault> {
         let template = self.template(catalog)?;
-        layout::check_size(template, self.machines())
-            .map_err(|reason| Invalid::new("numMachines", self.machines(), reason.fault, reason.remedy))?;
+        layout::check_size(template, self.machines()).map_err(|reason| {
+            let fault = format!("is not allowed: {}", reason.fault);
+            Invalid::new("numMachines", self.machines(), fault, reason.remedy)
+        })?;
         let lease = template.administration.leaseduration.initial_lease(self.initial_lease_duration)?;
         let mut provider = self.provider(catalog, template)?;
         if !is_valid_name(&self.name) {

@@ -78,7 +78,9 @@ pub fn check_size(template: &ClusterTemplate, machines: u32) -> Result<(), Reaso
     let name = &template.base.name;
     Err(Reason::new(
         ReasonKind::Size,
-        format!("{machines} machines are outside the limits of template {name}, {min} to {max}"),
+        format!(
+            "{machines} machines are too few or too many: the size must be {min} to {max} with template {name}"
+        ),
         format!("ask for {min} to {max} machines, or change constraints.size of the template"),
     ))
 }

@@ -51,16 +51,7 @@ fn line(cluster: &Cluster, event: &Event) -> String {
             format!("{} {}: done{result}", time(*at), task(number))
         }
         Event::TaskFailed { task: number, outcome, next, .. } => {
-            let next = match next {
-                FailedNext::GiveUp => "given up".to_owned(),
-                FailedNext::Repeat { not_before } => format!("again from {}", time(*not_before).trim()),
-                FailedNext::Recreate { not_before, delete, create } => {
-                    format!(
-                        "machine made anew from {} by tasks {delete} and {create}",
-                        time(*not_before).trim()
-                    )
-                }
-            };
+            let next = after_failure(*next);
             format!(
                 "{} {}: failed with {} ({}), {next}",
                 time(outcome.at),
@@ -102,6 +93,16 @@ fn of_living(cluster: &Cluster, event: &Event) -> String {
         Event::JobPaused { at, job, by } => format!("{} job {job} paused by {by}", time(*at)),
         Event::JobResumed { at, job, by } => format!("{} job {job} resumed by {by}", time(*at)),
         other => format!("{other:?}"),
+    }
+}
+
+fn after_failure(next: FailedNext) -> String {
+    match next {
+        FailedNext::GiveUp => "given up".to_owned(),
+        FailedNext::Repeat { not_before } => format!("again from {}", time(not_before).trim()),
+        FailedNext::Recreate { not_before, delete, create } => {
+            format!("machine made anew from {} by tasks {delete} and {create}", time(not_before).trim())
+        }
     }
 }
 

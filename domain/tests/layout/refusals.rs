@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::input::{World, group, service, set};
 
 #[test]
+#[allow(clippy::too_many_lines)] // A table of cases reads best in one piece.
 fn quantities_and_rules() {
     // (services, constraints, machines, text)
     let table: [(&str, Value, u32, &str); 12] = [
@@ -134,7 +135,7 @@ fn an_unsound_request_gets_all_its_faults_in_order() {
     assert_eq!(
         lines,
         [
-            "9 machines are outside the limits of template t, 2 to 4; ask for 2 to 4 machines, or change constraints.size of the template",
+            "9 machines are too few or too many: the size must be 2 to 4 with template t; ask for 2 to 4 machines, or change constraints.size of the template",
             "no hardware types are available to use with template t and provider cloud: \
              large is not in the template's compatibility.hardwaretypes; ask for small instead",
             "no image types are available to use with template t and provider cloud: \
