@@ -20,7 +20,7 @@ pub fn decide(cluster: &Cluster, command: Command, now: i64) -> Result<Vec<Event
         Command::Retry { by } => retry::retry(cluster, by, now),
         Command::Abort { by } => abort::abort(cluster, by, now),
         Command::ChangeServices { change, service, by } => {
-            services::change(cluster, change, service, by, now)
+            services::change(cluster, change, service.as_deref(), by, now)
         }
         Command::Configure { config, restart, by } => configure::configure(cluster, config, restart, by, now),
         Command::AddServices { services, known, by } => {

@@ -41,18 +41,18 @@ impl ServiceChange {
 pub(super) fn change(
     cluster: &Cluster,
     change: ServiceChange,
-    service: Option<String>,
+    service: Option<&str>,
     by: String,
     now: i64,
 ) -> Result<Vec<Event>, Refusal> {
-    if let Some(name) = service.as_ref().filter(|name| !cluster.services.contains(*name)) {
-        return Err(Refusal::UnknownService { cluster: cluster.id.to_string(), service: name.clone() });
+    if let Some(name) = service.filter(|name| !cluster.services.contains(*name)) {
+        return Err(Refusal::UnknownService { cluster: cluster.id.to_string(), service: name.to_owned() });
     }
     if cluster.status != ClusterStatus::Active {
         return Err(wrong_state(cluster, "told to start, stop or restart services"));
     }
     let action = change.action();
-    let taken = taken(cluster, change, service.as_ref())?;
+    let taken = taken(cluster, change, service)?;
     let mut events = Vec::new();
     if change.wanted() == Wanted::Running {
         events.extend(wake(cluster, &taken, &by, now)?);
@@ -73,12 +73,12 @@ pub(super) fn change(
 fn taken(
     cluster: &Cluster,
     change: ServiceChange,
-    service: Option<&String>,
+    service: Option<&str>,
 ) -> Result<BTreeSet<String>, Refusal> {
-    let named = service.map(|name| BTreeSet::from([name.clone()]));
+    let named = service.map(|name| BTreeSet::from([name.to_owned()]));
     let mut taken = planning::taken(cluster, change.action(), named)?;
     if change == ServiceChange::Restart && service.is_some() {
-        taken.retain(|name| Some(name) == service || cluster.wants_running(name));
+        taken.retain(|name| Some(name.as_str()) == service || cluster.wants_running(name));
     }
     Ok(taken)
 }
