@@ -10,11 +10,10 @@
 
 use std::collections::HashMap;
 
-use actix::{Actor, AsyncContext, Context, Handler, Message, ResponseFuture};
+use actix::{Actor, Context, Handler, Message, ResponseFuture};
 use cooperage_domain::id::TaskId;
 use cooperage_domain::task::{TaskOrder, TaskReport};
 use tokio::sync::oneshot;
-use tokio_util::sync::CancellationToken;
 
 use crate::provisioner::Execution;
 
@@ -52,8 +51,6 @@ pub struct HandOver {
     pub worker: String,
     /// The order and where the worker waits for it; `None` when the worker has it already.
     pub order: Option<(TaskOrder, oneshot::Sender<TaskOrder>)>,
-    /// Fires when nobody wants the report any more.
-    pub cancel: CancellationToken,
 }
 
 /// A worker is done.
@@ -78,15 +75,16 @@ pub struct Settle(pub Execution);
 #[error("the worker does not hold this task: it was given to another one, has ended, or timed out")]
 pub struct NotHeld;
 
+/// Nobody waits for this report any more: what the worker says later is refused.
 #[derive(Debug, Clone, Copy, Message)]
 #[rtype(result = "()")]
-struct GiveUp(Execution);
+pub struct GiveUp(pub Execution);
 
 impl Handler<HandOver> for Handover {
     type Result = ResponseFuture<TaskReport>;
 
-    fn handle(&mut self, hand: HandOver, ctx: &mut Self::Context) -> Self::Result {
-        let HandOver { execution, worker, order, cancel } = hand;
+    fn handle(&mut self, hand: HandOver, _: &mut Self::Context) -> Self::Result {
+        let HandOver { execution, worker, order } = hand;
         let (sender, receiver) = oneshot::channel();
         let known = self.held.get_mut(&execution.task).filter(|held| held.attempt == execution.attempt);
         if let Some(held) = known {
@@ -112,17 +110,9 @@ impl Handler<HandOver> for Handover {
             let text = "The worker went away before it was given the task.";
             return Box::pin(async move { TaskReport::failure(NOT_CARRIED_OUT, text) });
         }
-        let handover = ctx.address();
         Box::pin(async move {
-            tokio::select! {
-                report = receiver => report.unwrap_or_else(|_| {
-                    TaskReport::failure(NOT_CARRIED_OUT, "Another wait for the same report took over.")
-                }),
-                () = cancel.cancelled() => {
-                    handover.do_send(GiveUp(execution));
-                    TaskReport::failure(NOT_CARRIED_OUT, "The worker did not report in time.")
-                }
-            }
+            let silent = |_| TaskReport::failure(NOT_CARRIED_OUT, "The worker did not report in time.");
+            receiver.await.unwrap_or_else(silent)
         })
     }
 }

@@ -14,12 +14,10 @@ use tokio_util::sync::CancellationToken;
 use super::message::{Cease, Follow};
 use super::{Current, Executing, Node};
 use crate::cluster::{Begun, OperateError, Report};
-use crate::handover::{HandOver, Settle};
+use crate::handover::{GiveUp, HandOver, Settle};
 use crate::janitor::{Arm, Deadline, Disarm, TimeUp};
-use crate::provisioner::{Execute, Execution, Forget};
-use crate::worker_pool::{Slot, Worker};
 use crate::provisioner::{Cancel, Execute, Execution, Forget};
-use crate::worker_pool::Slot;
+use crate::worker_pool::{Slot, Worker};
 
 impl Node {
     pub(super) fn execute(&mut self, begun: Begun, mut slot: Slot, ctx: &mut Context<Self>) {
@@ -27,12 +25,7 @@ impl Node {
         let execution = Execution { task: order.task_id, attempt: order.attempt };
         let arm = Arm { deadline: self.deadline(execution), at: deadline, whom: ctx.address().recipient() };
         self.colleagues.janitor.do_send(arm);
-        let cancel = CancellationToken::new();
-        let result = self.have_done(order, slot.worker_mut(), cancel.clone());
-        let output = Arc::new(self.colleagues.log.of(execution.task, execution.attempt));
-        let (tenant, cancel) = (self.identity.tenant.clone(), CancellationToken::new());
-        let context = TaskContext { tenant, order, output, cancel };
-        let result = self.colleagues.provisioner.send(Execute(context));
+        let result = self.have_done(order, slot.worker_mut());
         let wait = ctx.spawn(result.into_actor(self).then(move |report, node, ctx| {
             // It may just have been given up.
             if let Current::Executing(current) = &node.current
@@ -49,18 +42,13 @@ impl Node {
     }
 
     /// The report of whoever carries the order out: a plugin of this process, or a worker elsewhere.
-    fn have_done(
-        &self,
-        order: TaskOrder,
-        worker: &mut Worker,
-        cancel: CancellationToken,
-    ) -> LocalBoxFuture<'static, TaskReport> {
+    fn have_done(&self, order: TaskOrder, worker: &mut Worker) -> LocalBoxFuture<'static, TaskReport> {
         let execution = Execution { task: order.task_id, attempt: order.attempt };
         let gone = |_| TaskReport::failure(1, "The provisioner is gone.");
         match worker {
             Worker::Local => {
                 let output = Arc::new(self.colleagues.log.of(execution.task, execution.attempt));
-                let tenant = self.identity.tenant.clone();
+                let (tenant, cancel) = (self.identity.tenant.clone(), CancellationToken::new());
                 let execute = Execute(TaskContext { tenant, order, output, cancel });
                 self.colleagues
                     .provisioner
@@ -70,7 +58,7 @@ impl Node {
             }
             Worker::Elsewhere { name, waits } => {
                 let order = waits.take().map(|waits| (order, waits));
-                let hand_over = HandOver { execution, worker: name.clone(), order, cancel };
+                let hand_over = HandOver { execution, worker: name.clone(), order };
                 self.colleagues
                     .handover
                     .send(hand_over)
@@ -116,6 +104,12 @@ impl Node {
         self.report(execution, None, ctx);
     }
 
+    /// Nobody wants this execution any more: a plugin stops what it can, a worker elsewhere is not heard any more.
+    fn cancel(&self, execution: Execution) {
+        self.colleagues.provisioner.do_send(Cancel(execution));
+        self.colleagues.handover.do_send(GiveUp(execution));
+    }
+
     /// Nobody will ask for this execution again.
     fn settle(&self, execution: Execution) {
         self.colleagues.provisioner.do_send(Forget(execution));
@@ -151,7 +145,7 @@ impl Handler<TimeUp> for Node {
         if (execution.task.number, execution.attempt) == (task, attempt) {
             warn!(self.logger, "attempt timed out"; "task" => task, "attempt" => attempt);
             current.timed_out = true;
-            self.colleagues.provisioner.do_send(Cancel(execution));
+            self.cancel(execution);
             ctx.run_later(self.grace, move |node, ctx| node.give_up(execution, ctx));
         }
     }
@@ -162,10 +156,8 @@ impl Handler<Cease> for Node {
 
     fn handle(&mut self, _: Cease, ctx: &mut Self::Context) {
         if let Current::Executing(current) = &self.current {
-            current.cancel.cancel();
+            self.cancel(current.execution);
             self.settle(current.execution);
-            self.colleagues.provisioner.do_send(Cancel(current.execution));
-            self.colleagues.provisioner.do_send(Forget(current.execution));
         }
         ctx.stop();
     }
