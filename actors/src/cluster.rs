@@ -29,7 +29,7 @@ pub use message::{Begin, Begun, Found, GetState, NodeFailed, Operate, OperateErr
 use crate::clock::SharedClock;
 use crate::estimate::{Estimates, sample};
 use crate::journal::{Journal, Record, RecordError};
-use crate::node::{Cease, Colleagues, Node, Withdraw};
+use crate::node::{Cease, Colleagues, Node, Retire, Withdraw};
 use crate::pace::Pace;
 use crate::registry::Registry;
 use farewell::Farewell;
@@ -207,6 +207,16 @@ impl Cluster {
 
     fn is_idle(&self) -> bool {
         self.state.as_ref().is_some_and(|state| state.status != ClusterStatus::Pending)
+    }
+}
+
+impl Drop for Cluster {
+    /// However it ends, its nodes end with it: one that still waits for an execution would hold a worker beside the node
+    /// that takes the execution up.
+    fn drop(&mut self) {
+        for node in self.nodes.values() {
+            node.do_send(Retire);
+        }
     }
 }
 

@@ -22,7 +22,7 @@ use actix::{Actor, ActorFutureExt, Addr, AsyncContext, Context, Handler, SpawnHa
 use cooperage_domain::id::{ClusterId, NodeId};
 use slog::{Logger, debug};
 
-pub use message::{Cease, Follow, Offer, Withdraw};
+pub use message::{Cease, Follow, Offer, Retire, Withdraw};
 
 use crate::cluster::{Begin, Cluster, NodeFailed};
 use crate::handover::Handover;
@@ -80,7 +80,7 @@ enum Current {
     /// A task is being executed.
     Executing(Executing),
     /// A result is being recorded.
-    Reporting,
+    Reporting(Execution),
 }
 
 /// The execution a node waits for.
@@ -117,7 +117,7 @@ impl Node {
         let Some((_, rank)) = self.first() else { return };
         match self.current {
             Current::Idle | Current::Queued => {}
-            Current::Beginning | Current::Executing(_) | Current::Reporting => return,
+            Current::Beginning | Current::Executing(_) | Current::Reporting(_) => return,
         }
         self.current = Current::Queued;
         self.colleagues.pool.do_send(RequestSlot {

@@ -11,7 +11,7 @@ use futures::future::LocalBoxFuture;
 use slog::{info, warn};
 use tokio_util::sync::CancellationToken;
 
-use super::message::{Cease, Follow};
+use super::message::{Cease, Follow, Retire};
 use super::{Current, Executing, Node};
 use crate::cluster::{Begun, OperateError, Report};
 use crate::handover::{GiveUp, HandOver, Settle};
@@ -72,7 +72,7 @@ impl Node {
     fn report(&mut self, execution: Execution, report: Option<TaskReport>, ctx: &mut Context<Self>) {
         let Some(cluster) = self.cluster.upgrade() else { return };
         self.colleagues.janitor.do_send(Disarm(self.deadline(execution)));
-        self.current = Current::Reporting;
+        self.current = Current::Reporting(execution);
         let (task, attempt) = (execution.task.number, execution.attempt);
         let recorded = cluster.send(Report { task, attempt, report });
         ctx.spawn(recorded.into_actor(self).map(move |answer, node, ctx| {
@@ -158,7 +158,23 @@ impl Handler<Cease> for Node {
         if let Current::Executing(current) = &self.current {
             self.cancel(current.execution);
             self.settle(current.execution);
+        let provisioner = &self.colleagues.provisioner;
+        match &self.current {
+            Current::Executing(Executing { execution, .. }) => {
+                provisioner.do_send(Cancel(*execution));
+                provisioner.do_send(Forget(*execution));
+            }
+            Current::Reporting(execution) => provisioner.do_send(Forget(*execution)),
+            Current::Idle | Current::Queued | Current::Beginning => {}
         }
+        ctx.stop();
+    }
+}
+
+impl Handler<Retire> for Node {
+    type Result = ();
+
+    fn handle(&mut self, _: Retire, ctx: &mut Self::Context) {
         ctx.stop();
     }
 }

@@ -28,3 +28,9 @@ pub struct Follow(pub Box<Begun>);
 #[derive(Debug, Clone, Copy, Message)]
 #[rtype(result = "()")]
 pub struct Cease;
+
+/// The cluster's actor has ended: end with it, and give the worker back. What is being executed goes on, for whoever takes
+/// the cluster up.
+#[derive(Debug, Clone, Copy, Message)]
+#[rtype(result = "()")]
+pub struct Retire;

@@ -54,3 +54,21 @@ fn a_panic_while_it_takes_a_command_fails_only_that() {
         rig.assert_quiet().await;
     });
 }
+
+#[test]
+fn what_is_taken_up_holds_one_worker_and_not_two() {
+    live(Settings { slots: 2, ..Settings::default() }, async |rig| {
+        rig.lab.hold(&["n1:CONFIRM", "n2:CONFIRM"]);
+        rig.create(1, &Sketch::alike("start", 2)).await;
+        rig.lab.until_begun("n1:CONFIRM", 1).await;
+        rig.lab.until_begun("n2:CONFIRM", 1).await;
+        rig.clock.trip();
+        rig.lab.release("n2:CONFIRM");
+        rig.lab.until_ended("n2:START:web", 1).await;
+        // The first node's task is still at it, for the new actor and not for the old one as well.
+        rig.until_pool(1, 0).await;
+        rig.lab.release("n1:CONFIRM");
+        rig.until(1, 1, ClusterStatus::Active).await;
+        rig.assert_quiet().await;
+    });
+}
