@@ -155,16 +155,12 @@ impl Handler<Cease> for Node {
     type Result = ();
 
     fn handle(&mut self, _: Cease, ctx: &mut Self::Context) {
-        if let Current::Executing(current) = &self.current {
-            self.cancel(current.execution);
-            self.settle(current.execution);
-        let provisioner = &self.colleagues.provisioner;
         match &self.current {
             Current::Executing(Executing { execution, .. }) => {
-                provisioner.do_send(Cancel(*execution));
-                provisioner.do_send(Forget(*execution));
+                self.cancel(*execution);
+                self.settle(*execution);
             }
-            Current::Reporting(execution) => provisioner.do_send(Forget(*execution)),
+            Current::Reporting(execution) => self.settle(*execution),
             Current::Idle | Current::Queued | Current::Beginning => {}
         }
         ctx.stop();

@@ -8,6 +8,7 @@ use std::time::Duration;
 use actix::{Actor, Addr, Arbiter, System};
 use cooperage_actors::clock::{Clock, WallClock};
 use cooperage_actors::estimate::Estimates;
+use cooperage_actors::handover::Handover;
 use cooperage_actors::janitor::Janitor;
 use cooperage_actors::journal::Journal;
 use cooperage_actors::pace::Pace;
@@ -122,6 +123,7 @@ impl Home {
             journal: Journal::start_in_arbiter(&Arbiter::new().handle(), |_| journal),
             janitor: Janitor::new(clock.clone()).start(),
             provisioner: provisioner.start(),
+            handover: Handover::default().start(),
             pools: HashMap::from([("t1".to_owned(), pool.clone())]),
             log: TaskLog::new(store.journal(), clock.clone(), logger.clone()),
             estimates: Estimates::default(),
