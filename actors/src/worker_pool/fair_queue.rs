@@ -129,7 +129,7 @@ impl<R> FairQueue<R> {
 mod tests {
     use super::*;
 
-    fn node(name: impl ToString) -> NodeId {
+    fn node(name: &str) -> NodeId {
         NodeId(name.to_string())
     }
 
@@ -170,7 +170,7 @@ mod tests {
         };
         for step in 1..20_000 {
             let cluster = ClusterId(random(5));
-            let name = node(format!("{cluster}-{}", random(6)));
+            let name = node(&format!("{cluster}-{}", random(6)));
             match random(4) {
                 0 | 1 => {
                     let rank = i64::try_from(random(4)).unwrap();
