@@ -1,28 +1,38 @@
 //! Bad input: what is wrong, where, and what to do about it; and nothing is stored.
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::catalog::catalog;
 use crate::lab::{Answer, Client, Server, apply};
 
 /// A request that is refused.
+#[derive(Debug, Deserialize)]
 struct Case {
-    what: &'static str,
-    path: &'static str,
-    body: String,
+    what: String,
+    path: String,
+    /// What is sent: JSON,
+    #[serde(default)]
+    body: Value,
+    /// or what is none.
+    text: Option<String>,
     status: u16,
-    /// The field at fault; empty: it is about no field.
-    field: &'static str,
+    /// The field at fault; empty: it is about no single field.
+    field: String,
     /// In what the answer says of the value or of the place.
-    value: &'static str,
+    value: String,
     /// In what it says to do.
-    remedy: &'static str,
+    remedy: String,
 }
 
+const CASES: [&str; 3] = [
+    include_str!("cases/clusters.json"),
+    include_str!("cases/malformed.json"),
+    include_str!("cases/entities.json"),
+];
 const CLUSTERS: &str = "/v2/clusters";
 const STRICT: &str = "/v2/clusters?strict=true";
 const APPLY: &str = "/v2/apply";
-const SERVICES: &str = "/v2/services";
 
 #[test]
 fn bad_requests_are_refused_with_field_value_and_remedy_and_store_nothing() {
@@ -31,8 +41,9 @@ fn bad_requests_are_refused_with_field_value_and_remedy_and_store_nothing() {
     apply(&admin, &catalog());
     let mut before = stored(&admin);
     let mut faults = Vec::new();
-    for case in cluster_requests().into_iter().chain(malformed()).chain(entities()) {
-        let answer = admin.post_bytes(case.path, case.body.as_bytes());
+    for case in CASES.iter().flat_map(|cases| serde_json::from_str::<Vec<Case>>(cases).unwrap()) {
+        let sent = case.text.clone().unwrap_or_else(|| case.body.to_string());
+        let answer = admin.post_bytes(&case.path, sent.as_bytes());
         faults.extend(mismatch(&case, &answer));
         let after = stored(&admin);
         if after != before {
@@ -52,9 +63,9 @@ fn mismatch(case: &Case, answer: &Answer) -> Option<String> {
     let good = answer.status == case.status
         && answer.body["status"] == case.status
         && text("field") == case.field
-        && says(case.value)
+        && says(&case.value)
         && !text("remedy").is_empty()
-        && text("remedy").contains(case.remedy);
+        && text("remedy").contains(&case.remedy);
     let wanted =
         format!("{} field {:?} value {:?} remedy {:?}", case.status, case.field, case.value, case.remedy);
     (!good).then(|| format!("{}: wanted {wanted}, got {} {}", case.what, answer.status, answer.body))
@@ -65,202 +76,6 @@ fn request(change: &Value) -> Value {
     let mut request = json!({"name": "farm", "clusterTemplate": "farm", "numMachines": 3});
     request.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
     request
-}
-
-fn cluster_requests() -> Vec<Case> {
-    let case = |what, change: Value, status, field, value, remedy| Case {
-        what,
-        path: CLUSTERS,
-        body: request(&change).to_string(),
-        status,
-        field,
-        value,
-        remedy,
-    };
-    let strict = |case: Case| Case { path: STRICT, ..case };
-    vec![
-        case("unknown template", json!({"clusterTemplate": "frm"}), 404, "clusterTemplate", "frm", "farm"),
-        case("no template", json!({"clusterTemplate": null}), 400, "clusterTemplate", "", "name"),
-        case("no name", json!({"name": ""}), 400, "name", "", "give it one"),
-        case("name with a blank", json!({"name": "a b"}), 400, "name", "a b", "letters"),
-        case("size 0", json!({"numMachines": 0}), 400, "numMachines", "0", "1 or more"),
-        case("negative size", json!({"numMachines": -3}), 400, "numMachines", "-3", "1 or more"),
-        case("size that is no number", json!({"numMachines": "many"}), 400, "numMachines", "many", ""),
-        case("size that is an object", json!({"numMachines": {}}), 400, "numMachines", "map", ""),
-        case("below the template's size", json!({"numMachines": 1}), 400, "numMachines", "1", "2"),
-        case("above the template's size", json!({"numMachines": 10}), 400, "numMachines", "10", "9"),
-        case(
-            "above the server's size",
-            json!({"numMachines": 10_001}),
-            400,
-            "numMachines",
-            "10001",
-            "max_cluster_size",
-        ),
-        case("unknown provider", json!({"provider": "sun"}), 404, "provider", "sun", "sim"),
-        case("bad domain", json!({"dnsSuffix": "-.example"}), 400, "dnsSuffix", "-.example", ""),
-        case(
-            "too long a lease",
-            json!({"initialLeaseDuration": 99_000_000}),
-            400,
-            "initialLeaseDuration",
-            "99000000",
-            "",
-        ),
-        case("services of a wrong type", json!({"services": "web"}), 400, "services", "string", ""),
-        case(
-            "macro that cannot be read",
-            json!({"config": {"a": "%host.service.web[x]%"}}),
-            400,
-            "config",
-            "web[x]",
-            "macro",
-        ),
-        strict(case("no layout", json!({"services": ["web"]}), 422, "", "", "")),
-        strict(case("unknown service", json!({"services": ["web", "wok"]}), 422, "", "wok", "")),
-        strict(case("unknown hardware type", json!({"hardwaretype": "huge"}), 422, "", "huge", "")),
-    ]
-}
-
-fn malformed() -> Vec<Case> {
-    let case = |what, path, body: &str, value, remedy| Case {
-        what,
-        path,
-        body: body.to_owned(),
-        status: 400,
-        field: "",
-        value,
-        remedy,
-    };
-    vec![
-        case(
-            "malformed cluster",
-            CLUSTERS,
-            "{\n  \"name\": \"a\",\n  \"numMachines\" 3\n}",
-            "line 3, column 17",
-            "line 3, column 17",
-        ),
-        case("malformed service", SERVICES, "{\"name\": }", "line 1, column 10", "line 1, column 10"),
-        case(
-            "malformed apply",
-            APPLY,
-            "[\n{\"kind\": \"service\",}]",
-            "line 2, column 20",
-            "line 2, column 20",
-        ),
-        case("cut off", CLUSTERS, "{\"name\": \"a", "line 1, column 11", "line 1"),
-        case("no body", CLUSTERS, "", "empty", "JSON"),
-        case("null", SERVICES, "null", "empty", "JSON"),
-    ]
-}
-
-fn entities() -> Vec<Case> {
-    let case = |what, path, body: Value, status, field, value, remedy| Case {
-        what,
-        path,
-        body: body.to_string(),
-        status,
-        field,
-        value,
-        remedy,
-    };
-    let needs = |name: &str, other: &str| {
-        json!({"kind": "service", "name": name, "provisioner": {"actions": {}},
-            "dependencies": {"provides": [], "conflicts": [], "runtime": {"requires": [other]}}})
-    };
-    let provider = |change: Value| {
-        let mut provider = json!({"kind": "provider", "name": "new", "providertype": "simulated", "provisioner": {"account": "a"}});
-        provider.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
-        json!([provider])
-    };
-    let long = "n".repeat(256);
-    vec![
-        case(
-            "cyclic services",
-            APPLY,
-            json!([needs("a", "b"), needs("b", "a")]),
-            400,
-            "dependencies",
-            "a",
-            "drop",
-        ),
-        case(
-            "a cycle with what is stored",
-            APPLY,
-            json!([needs("worker", "web")]),
-            400,
-            "dependencies",
-            "worker",
-            "drop",
-        ),
-        case(
-            "missing provider field",
-            APPLY,
-            provider(json!({"provisioner": {}})),
-            400,
-            "provisioner.account",
-            "account",
-            "provisioner",
-        ),
-        case(
-            "unknown provider type",
-            APPLY,
-            provider(json!({"providertype": "cloud"})),
-            400,
-            "providertype",
-            "cloud",
-            "simulated",
-        ),
-        case(
-            "provisioner of a wrong type",
-            APPLY,
-            provider(json!({"provisioner": 5})),
-            400,
-            "provisioner",
-            "5",
-            "",
-        ),
-        case("unknown kind", APPLY, json!([{"kind": "servce", "name": "a"}]), 400, "[0].kind", "servce", ""),
-        case(
-            "plugin type",
-            APPLY,
-            json!([{"kind": "providertype", "name": "a"}]),
-            400,
-            "",
-            "document 1",
-            "leave",
-        ),
-        case(
-            "twice in one apply",
-            APPLY,
-            json!([needs("a", "web"), needs("a", "worker")]),
-            400,
-            "name",
-            "a",
-            "",
-        ),
-        case("service there already", SERVICES, needs("web", "worker"), 409, "", "web", "PUT"),
-        case("over-long name", SERVICES, needs(&long, "web"), 400, "name", "nnn", "255"),
-        case("no name", SERVICES, needs("", "web"), 400, "name", "", ""),
-        case(
-            "unknown action",
-            SERVICES,
-            json!({"name": "a", "provisioner": {"actions": {"INSTALL": {"type": "shell"}}}}),
-            400,
-            "provisioner.actions",
-            "INSTALL",
-            "",
-        ),
-        case(
-            "size below 1",
-            "/v2/clustertemplates",
-            json!({"name": "t", "constraints": {"size": {"min": 0}}}),
-            400,
-            "constraints.size.min",
-            "0",
-            "",
-        ),
-    ]
 }
 
 /// Everything that is stored, as far as one can ask for it.

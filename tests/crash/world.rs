@@ -74,7 +74,7 @@ impl World {
                     assert_eq!(before, None, "{line:?} began beside it");
                 }
                 "end" | "killed" => {
-                    assert_eq!(busy.remove(&line.node), Some(line.execution), "{}", line.node)
+                    assert_eq!(busy.remove(&line.node), Some(line.execution), "{}", line.node);
                 }
                 other => panic!("{other}: {line:?} met another task on its machine"),
             }

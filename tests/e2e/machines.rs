@@ -1,6 +1,6 @@
 //! A server with real machines; all of them go when the test ends, also when it fails.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -39,7 +39,7 @@ impl Machines {
     pub fn start(folders: &[&str], settings: &[&str]) -> Option<Self> {
         let runtime = Runtime::new().unwrap();
         let probe = tempfile::tempdir().unwrap();
-        let missing = runtime.block_on(preflight(&local_settings(probe.path().to_owned())));
+        let missing = runtime.block_on(preflight(&local_settings(probe.path())));
         if !missing.is_empty() {
             println!("SKIPPED, since this host cannot carry machines:");
             missing.iter().for_each(|refusal| println!("  {refusal}"));
@@ -50,7 +50,7 @@ impl Machines {
         let mut all = vec![format!("local.images_dir={}", IMAGES.display()), "local.bridge=".to_owned()];
         all.extend(settings.iter().map(|setting| (*setting).to_owned()));
         let server = Server::start(&all);
-        let settings = local_settings(server.data_dir());
+        let settings = local_settings(&server.data_dir());
         let footprint = Footprint::new(settings.state_dir.clone());
         let provider = LocalProvider::new(settings, Logger::root(Discard, o!())).unwrap();
         let machines = Self { server, footprint, provider, runtime };
@@ -114,7 +114,7 @@ impl Drop for Machines {
 }
 
 /// As the server with this data directory has them.
-fn local_settings(data_dir: PathBuf) -> LocalSettings {
+fn local_settings(data_dir: &Path) -> LocalSettings {
     LocalSettings::new(data_dir.join("local"), IMAGES.clone(), data_dir.join("identity"))
 }
 
