@@ -9,7 +9,7 @@ packages="gcc libc6-dev make pkg-config libssl-dev zlib1g-dev libpq-dev mold
  openssh-server postgresql git"
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-	echo "This is no Debian, so nothing is installed. These are needed, under whatever names they have here:" $packages >&2
+	echo "This is no Debian, so nothing is installed. These are needed, under whatever names they have here: $packages" >&2
 	exit 0
 fi
 
