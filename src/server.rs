@@ -143,7 +143,8 @@ fn start_actors(
         arbiters: (0..threads).map(|_| Arbiter::new()).collect(),
     };
     let registry = Registry::new(office).start();
-    Ok(AppState { settings, store, registry, estimates, resources, clock, logger: logger.clone() })
+    let (reservations, logger) = (api::Reservations::default(), logger.clone());
+    Ok(AppState { settings, store, registry, estimates, reservations, resources, clock, logger })
 }
 
 async fn listen(state: AppState) -> Result<(), ServeError> {
@@ -155,11 +156,19 @@ async fn listen(state: AppState) -> Result<(), ServeError> {
         HttpServer::new(move || {
             App::new()
                 .app_data(state.clone())
+                .wrap(middleware::from_fn(api::tell))
                 .wrap(middleware::Compress::default())
+                .wrap(middleware::NormalizePath::trim())
                 .configure(api::user_routes)
         })
     };
-    let tasks = HttpServer::new(move || App::new().app_data(state.clone()).configure(api::task_routes));
+    let tasks = HttpServer::new(move || {
+        App::new()
+            .app_data(state.clone())
+            .wrap(middleware::from_fn(api::tell))
+            .wrap(middleware::NormalizePath::trim())
+            .configure(api::task_routes)
+    });
     let fault = |setting, address: std::net::SocketAddr| {
         move |source| ServeError::Listen { setting, address: address.to_string(), source }
     };

@@ -163,4 +163,21 @@ diesel::table! {
     }
 }
 
-diesel::allow_tables_to_appear_in_same_query!(clusters, ownership, servers);
+diesel::table! {
+    profiles (tenant, username) {
+        tenant -> Text,
+        username -> Text,
+        document -> Text,
+    }
+}
+
+diesel::table! {
+    registered_nodes (tenant, id) {
+        tenant -> Text,
+        id -> Text,
+        owner -> Text,
+        document -> Text,
+    }
+}
+
+diesel::allow_tables_to_appear_in_same_query!(clusters, nodes, ownership, servers, tasks);

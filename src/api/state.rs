@@ -17,6 +17,7 @@ use slog::Logger;
 
 use super::identity::Identity;
 use super::problem::Problem;
+use super::reservations::Reservations;
 use crate::config::Settings;
 
 /// What every handler may use.
@@ -29,6 +30,8 @@ pub struct AppState {
     pub registry: Addr<Registry>,
     /// How long tasks take.
     pub estimates: Estimates,
+    /// What creates under way have reserved.
+    pub reservations: Reservations,
     /// Plugin resources on disk.
     pub resources: ResourceDirectory,
     /// Tells the time.
@@ -93,6 +96,7 @@ impl AppState {
             images: self.entities(tenant)?,
             services: self.entities(tenant)?,
             templates: self.entities(tenant)?,
+            partials: self.entities(tenant)?,
         })
     }
 

@@ -12,6 +12,7 @@ use super::state::{Cluster, ClusterStatus, Node};
 use crate::entity::Service;
 use crate::id::{JobId, NodeId, TaskId};
 use crate::plan::{self, ClusterAction, Unit, UnitId, Wanted};
+use crate::provider_fields;
 use crate::task::{NodeProperties, TaskName, TaskReport};
 
 /// The cluster that results from all its events; `None` when there are none or the first one is not a request.
@@ -57,6 +58,7 @@ pub fn apply(cluster: &mut Option<Cluster>, event: &Event) {
         Event::ConfigReplaced { config, .. } => cluster.config.clone_from(config),
         Event::TemplateReplaced { template, .. } => cluster.template.clone_from(template),
         Event::LeaseChanged { expires, .. } => cluster.expires = *expires,
+        Event::ProviderFieldsGiven { fields, .. } => provider_fields::overlay(&mut cluster.provider, fields),
         Event::JobPaused { job, .. } => set_job(cluster, *job, JobStatus::Paused, "Paused by user."),
         Event::JobResumed { job, .. } => set_job(cluster, *job, JobStatus::Running, "Resumed by user."),
         Event::AttemptStarted { at, task, attempt, worker } => {

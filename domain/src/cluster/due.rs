@@ -82,6 +82,7 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
             | Event::LayoutFound { .. }
             | Event::LayoutRefused { .. }
             | Event::JobFailed { .. }
+            | Event::ProviderFieldsGiven { .. }
             | Event::JobEnded { .. } => {}
         }
     }
