@@ -167,6 +167,7 @@ fn start_actors(
         handover,
         fleet,
         estimates,
+        reservations: api::Reservations::default(),
         resources,
         clock,
         logger: logger.clone(),
@@ -209,11 +210,19 @@ async fn listen(state: AppState) -> Result<(), ServeError> {
         HttpServer::new(move || {
             App::new()
                 .app_data(state.clone())
+                .wrap(middleware::from_fn(api::tell))
                 .wrap(middleware::Compress::default())
+                .wrap(middleware::NormalizePath::trim())
                 .configure(api::user_routes)
         })
     };
-    let tasks = HttpServer::new(move || App::new().app_data(state.clone()).configure(api::task_routes));
+    let tasks = HttpServer::new(move || {
+        App::new()
+            .app_data(state.clone())
+            .wrap(middleware::from_fn(api::tell))
+            .wrap(middleware::NormalizePath::trim())
+            .configure(api::task_routes)
+    });
     let fault = |setting, address: std::net::SocketAddr| {
         move |source| ServeError::Listen { setting, address: address.to_string(), source }
     };

@@ -67,6 +67,7 @@ impl Touched {
             Event::ServicesWanted { .. }
             | Event::ConfigReplaced { .. }
             | Event::TemplateReplaced { .. }
+            | Event::ProviderFieldsGiven { .. }
             | Event::LeaseChanged { .. } => {}
             Event::JobFailed { job, .. } | Event::JobEnded { job, .. } => {
                 self.jobs.insert(*job);

@@ -82,6 +82,32 @@ pub fn boolean<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Er
     }
 }
 
+/// Text; numbers and booleans become text.
+///
+/// # Errors
+/// When it is a list, an object or `null`.
+pub fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    into_text(value)?.ok_or_else(|| D::Error::custom("expected text, found null"))
+}
+
+/// Text or nothing; numbers and booleans become text.
+///
+/// # Errors
+/// When it is a list or an object.
+pub fn optional_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    into_text(Value::deserialize(deserializer)?)
+}
+
+fn into_text<E: Error>(value: Value) -> Result<Option<String>, E> {
+    match value {
+        Value::Null => Ok(None),
+        Value::String(text) => Ok(Some(text)),
+        Value::Bool(_) | Value::Number(_) => Ok(Some(value.to_string())),
+        Value::Array(_) | Value::Object(_) => Err(E::custom(format!("expected text, found {value}"))),
+    }
+}
+
 /// A map of text; numbers and booleans become text, `null` entries are dropped.
 ///
 /// # Errors
@@ -111,15 +137,8 @@ where
 fn to_text_map<E: Error>(raw: BTreeMap<String, Value>) -> Result<BTreeMap<String, String>, E> {
     let mut map = BTreeMap::new();
     for (key, value) in raw {
-        let text = match value {
-            Value::Null => continue,
-            Value::String(text) => text,
-            Value::Bool(_) | Value::Number(_) => value.to_string(),
-            Value::Array(_) | Value::Object(_) => {
-                return Err(E::custom(format!("{key}: expected text, found {value}")));
-            }
-        };
-        map.insert(key, text);
+        let text = into_text(value).map_err(|fault: E| E::custom(format!("{key}: {fault}")))?;
+        map.extend(text.map(|text| (key, text)));
     }
     Ok(map)
 }

@@ -23,6 +23,9 @@ pub struct Quota {
     pub max_nodes: u64,
 }
 
+/// No limits.
+pub const UNLIMITED: Quota = Quota { max_clusters: u64::MAX, max_nodes: u64::MAX };
+
 /// Which of its limits a quota is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -105,6 +105,17 @@ pub enum ResolveError {
 /// When something referred to does not exist, ancestors form a circle, an immutable key is set again, or the result has
 /// no default service, no default provider, or a domain that is none.
 pub fn resolve(template: &ClusterTemplate, catalog: &Catalog) -> Result<Resolved, ResolveError> {
+    let resolved = merge(template, catalog)?;
+    check(&resolved.template)?;
+    Ok(resolved)
+}
+
+/// As [`resolve()`], for a request that may name what the result leaves open: it need not have default services, a default
+/// provider or a domain.
+///
+/// # Errors
+/// When something referred to does not exist, ancestors form a circle, or an immutable key is set again.
+pub fn merge(template: &ClusterTemplate, catalog: &Catalog) -> Result<Resolved, ResolveError> {
     let lineage = lineage(template, catalog)?;
     let mut merge = Merge::new(template);
     for ancestor in &lineage {
@@ -118,7 +129,7 @@ pub fn resolve(template: &ClusterTemplate, catalog: &Catalog) -> Result<Resolved
         }
         merge.template(ancestor)?;
     }
-    merge.finish(&lineage)
+    Ok(merge.finish(&lineage))
 }
 
 /// The template and its ancestors, the remotest first.
@@ -204,10 +215,9 @@ impl Merge {
         Ok(())
     }
 
-    fn finish(mut self, lineage: &[&ClusterTemplate]) -> Result<Resolved, ResolveError> {
+    fn finish(mut self, lineage: &[&ClusterTemplate]) -> Resolved {
         keep_defaults_allowed(&mut self.result, lineage);
-        check(&self.result)?;
-        Ok(Resolved { template: self.result, sources: self.sources })
+        Resolved { template: self.result, sources: self.sources }
     }
 }
 

@@ -104,6 +104,67 @@ impl ResourceDirectory {
         fs::rename(&draft, &path).map_err(at(&path))
     }
 
+    /// A folder for files that are still being written, on the same disk, so that [`ResourceDirectory::place`] is one step.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn drafts(&self) -> Result<PathBuf, ResourceError> {
+        let folder = self.root.join(".drafts");
+        fs::create_dir_all(&folder).map_err(at(&folder))?;
+        Ok(folder)
+    }
+
+    /// Makes a file of [`ResourceDirectory::drafts`] a version.
+    ///
+    /// # Errors
+    /// When a name is not allowed, or the disk refuses; then the version is not there.
+    pub fn place(&self, key: &ResourceKey, version: u64, draft: &Path) -> Result<(), ResourceError> {
+        let folder = self.folder(key)?;
+        fs::create_dir_all(&folder).map_err(at(&folder))?;
+        let path = folder.join(version.to_string());
+        fs::rename(draft, &path).map_err(at(&path))
+    }
+
+    /// The bytes of a version, to be read; `None` when there are none.
+    ///
+    /// # Errors
+    /// When a name is not allowed, or the disk refuses.
+    pub fn open(&self, key: &ResourceKey, version: u64) -> Result<Option<fs::File>, ResourceError> {
+        let path = self.folder(key)?.join(version.to_string());
+        match fs::File::open(&path) {
+            Ok(file) => Ok(Some(file)),
+            Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(fault) => Err(at(&path)(fault)),
+        }
+    }
+
+    /// Gives a new tenant all versions another one has, with those in use. The bytes are shared, since versions never change.
+    ///
+    /// # Errors
+    /// When a name is not allowed, or the disk refuses; then some may be there, for [`ResourceDirectory::remove_tenant`].
+    pub fn copy_tenant(&self, from: &str, to: &str) -> Result<(), ResourceError> {
+        copy_folder(&self.tenant(from)?, &self.tenant(to)?)
+    }
+
+    /// Removes everything of a tenant.
+    ///
+    /// # Errors
+    /// When the name is not allowed, or the disk refuses.
+    pub fn remove_tenant(&self, tenant: &str) -> Result<(), ResourceError> {
+        let folder = self.tenant(tenant)?;
+        match fs::remove_dir_all(&folder) {
+            Err(fault) if fault.kind() != io::ErrorKind::NotFound => Err(at(&folder)(fault)),
+            _ => Ok(()),
+        }
+    }
+
+    fn tenant(&self, tenant: &str) -> Result<PathBuf, ResourceError> {
+        if !is_valid_name(tenant) || tenant.starts_with('.') {
+            return Err(ResourceError::BadName(tenant.to_owned()));
+        }
+        Ok(self.root.join(tenant))
+    }
+
     /// Puts a version to use, or none.
     ///
     /// # Errors
@@ -164,6 +225,29 @@ impl ResourceDirectory {
     }
 }
 
+/// Files are linked, links are made again; a folder that is not there is an empty one.
+fn copy_folder(from: &Path, to: &Path) -> Result<(), ResourceError> {
+    let entries = match fs::read_dir(from) {
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(at(from))?,
+    };
+    fs::create_dir_all(to).map_err(at(to))?;
+    for entry in entries {
+        let entry = entry.map_err(at(from))?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type().map_err(at(&source))?;
+        if kind.is_dir() {
+            copy_folder(&source, &target)?;
+        } else if kind.is_symlink() {
+            let aim = fs::read_link(&source).map_err(at(&source))?;
+            std::os::unix::fs::symlink(aim, &target).map_err(at(&target))?;
+        } else {
+            fs::hard_link(&source, &target).map_err(at(&target))?;
+        }
+    }
+    Ok(())
+}
+
 fn at(path: &Path) -> impl FnOnce(io::Error) -> ResourceError + '_ {
     move |source| ResourceError::Disk { path: path.to_owned(), source }
 }
@@ -196,6 +280,27 @@ mod tests {
         assert_eq!(resources.read_active(&web).unwrap(), b"two");
         resources.activate(&web, None).unwrap();
         assert!(resources.read_active(&web).is_err());
+    }
+
+    #[test]
+    fn a_tenant_begins_with_what_another_has_and_goes_with_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let resources = ResourceDirectory::new(folder.path());
+        let draft = resources.drafts().unwrap().join("draft");
+        fs::write(&draft, b"one").unwrap();
+        resources.place(&key("web.sh"), 1, &draft).unwrap();
+        assert!(!draft.exists());
+        resources.activate(&key("web.sh"), Some(1)).unwrap();
+        resources.copy_tenant("superadmin", "dept").unwrap();
+        let copy = ResourceKey { tenant: "dept".into(), ..key("web.sh") };
+        assert_eq!(resources.read_active(&copy).unwrap(), b"one");
+        resources.activate(&copy, None).unwrap();
+        assert!(resources.read_active(&key("web.sh")).is_ok(), "each has its own versions in use");
+        resources.remove_tenant("dept").unwrap();
+        assert!(resources.open(&copy, 1).unwrap().is_none());
+        assert!(resources.open(&key("web.sh"), 1).unwrap().is_some());
+        resources.copy_tenant("nobody", "dept").unwrap();
+        assert!(resources.remove_tenant("..").is_err());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde::de::value::Error as ValueError;
 
 use crate::engine::Engine;
 use crate::error::StoreError;
-use crate::projection::{ClusterRow, JobRow, NodeRow, TaskRow};
+use crate::projection::{ClusterRow, JobRow, NodeRow, TERMINATED, TaskRow};
 use crate::store::Store;
 use crate::tables::{clusters, jobs, nodes, tasks};
 
@@ -164,19 +164,41 @@ impl Store {
         rows.into_iter().map(node_row).collect()
     }
 
-    /// The nodes of all clusters of a tenant (`None`: of all tenants), by cluster and number.
+    /// The nodes of all clusters of a tenant (`None`: of all tenants), only of those one user asked for when one is named;
+    /// by cluster and number.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn all_nodes(&self, tenant: Option<&str>) -> Result<Vec<NodeRow>, StoreError> {
+    pub fn all_nodes(&self, tenant: Option<&str>, owner: Option<&str>) -> Result<Vec<NodeRow>, StoreError> {
         let rows: Vec<NodeColumns> = self.read(|engine| {
-            let mut query = nodes::table.into_boxed::<<Engine as Connection>::Backend>();
+            let mut query = nodes::table
+                .inner_join(clusters::table.on(clusters::id.eq(nodes::cluster)))
+                .select(nodes::all_columns)
+                .into_boxed::<<Engine as Connection>::Backend>();
             if let Some(tenant) = tenant {
                 query = query.filter(nodes::tenant.eq(tenant));
+            }
+            if let Some(owner) = owner {
+                query = query.filter(clusters::owner.eq(owner));
             }
             Ok(query.order((nodes::cluster, nodes::number, nodes::id)).load(engine)?)
         })?;
         rows.into_iter().map(node_row).collect()
+    }
+
+    /// The clusters of a tenant that are not terminated, each with its number of nodes: what counts against its quota.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn nodes_of_live_clusters(&self, tenant: &str) -> Result<Vec<(ClusterId, u32)>, StoreError> {
+        let rows: Vec<(i64, i64)> = self.read(|engine| {
+            let live =
+                clusters::table.filter(clusters::tenant.eq(tenant)).filter(clusters::status.ne(TERMINATED));
+            Ok(live.select((clusters::id, clusters::nodes)).load(engine)?)
+        })?;
+        let row =
+            |(id, count): (i64, i64)| Ok((ClusterId(id.cast_unsigned()), small("clusters.nodes", count)?));
+        rows.into_iter().map(row).collect()
     }
 
     /// One node.

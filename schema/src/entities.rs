@@ -139,6 +139,22 @@ fn insert(
     Ok(())
 }
 
+/// Gives one tenant the newest version of everything another describes, as first versions.
+pub(crate) fn copy(engine: &mut Engine, from: &str, to: &str, at_ms: i64) -> QueryResult<()> {
+    for kind in Kind::OWNED {
+        for (name, _, json) in newest_of_kind(engine, from, kind)? {
+            insert(engine, to, &Document { kind, name, json }, 1, at_ms)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes everything a tenant describes, in all versions.
+pub(crate) fn clear(engine: &mut Engine, tenant: &str) -> QueryResult<()> {
+    diesel::delete(entities::table.filter(entities::tenant.eq(tenant))).execute(engine)?;
+    Ok(())
+}
+
 fn put_changed(
     engine: &mut Engine,
     tenant: &str,
@@ -244,6 +260,33 @@ impl Store {
         let tenant = tenant.to_owned();
         self.write(move |engine| {
             documents.iter().map(|document| put_changed(engine, &tenant, document, at_ms)).collect()
+        })
+    }
+
+    /// Removes everything the tenant describes, in all versions, and stores the documents instead, as first versions: all of
+    /// it or, after a fault, nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::AlreadyExists`] when two documents of a kind have one name, or when the database cannot be written.
+    pub fn replace_entities(
+        &self,
+        tenant: &str,
+        documents: Vec<Document>,
+        at_ms: i64,
+    ) -> Result<(), StoreError> {
+        let tenant = tenant.to_owned();
+        self.write(move |engine| {
+            clear(engine, &tenant)?;
+            for document in documents {
+                if find(engine, &tenant, document.kind, &document.name, None)?.is_some() {
+                    return Err(StoreError::AlreadyExists {
+                        what: document.kind.noun(),
+                        name: document.name,
+                    });
+                }
+                insert(engine, &tenant, &document, 1, at_ms)?;
+            }
+            Ok(())
         })
     }
 

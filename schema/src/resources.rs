@@ -171,30 +171,20 @@ fn counter(of: &ResourcePath, name: &str) -> String {
 }
 
 impl Store {
-    /// Registers new bytes under a name: an inactive version, one above the highest there ever was.
+    /// The number of a new version of a name: one above the highest there ever was.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn add_resource(
-        &self,
-        of: &ResourcePath,
-        name: &str,
-        sha256: &str,
-        size: u64,
-    ) -> Result<Resource, StoreError> {
-        let mut row = Resource {
-            of: of.clone(),
-            name: name.to_owned(),
-            version: 0,
-            status: ResourceStatus::Inactive,
-            sha256: sha256.to_owned(),
-            size,
-        };
-        self.write(move |engine| {
-            row.version = counters::next(engine, &counter(&row.of, &row.name), 1, 1)?;
-            insert(engine, &row)?;
-            Ok(row)
-        })
+    pub fn number_resource(&self, of: &ResourcePath, name: &str) -> Result<u64, StoreError> {
+        self.next_number(&counter(of, name), 1, 1)
+    }
+
+    /// Makes a version known whose bytes are in their place.
+    ///
+    /// # Errors
+    /// [`StoreError::Contended`] when the name has this version, or when the database cannot be written.
+    pub fn add_resource(&self, row: Resource) -> Result<(), StoreError> {
+        self.write(move |engine| Ok(insert(engine, &row)?))
     }
 
     /// The versions of all resources of a type, or of one name, by name and version.
@@ -299,23 +289,25 @@ impl Store {
             Ok(all.len())
         })
     }
+}
 
-    /// Gives one tenant every version another has, with numbers and status. What the one has already stays.
-    ///
-    /// # Errors
-    /// [`StoreError::Contended`] when both have a version in common, or when the database cannot be written.
-    pub fn copy_resources(&self, from: &str, to: &str) -> Result<usize, StoreError> {
-        let (from, to) = (from.to_owned(), to.to_owned());
-        self.write(move |engine| {
-            let all = select_tenant(engine, &from)?;
-            for row in &all {
-                let mut copy = row.clone();
-                copy.of.tenant.clone_from(&to);
-                insert(engine, &copy)?;
-                let name = counter(&copy.of, &copy.name);
-                counters::raise(engine, &name, copy.version)?;
-            }
-            Ok(all.len())
-        })
+/// Gives one tenant every version another has, with numbers and status.
+pub(crate) fn copy(engine: &mut Engine, from: &str, to: &str) -> Result<(), StoreError> {
+    for row in select_tenant(engine, from)? {
+        let mut copy = row;
+        to.clone_into(&mut copy.of.tenant);
+        insert(engine, &copy)?;
+        counters::raise(engine, &counter(&copy.of, &copy.name), copy.version)?;
     }
+    Ok(())
+}
+
+const FORGET_NUMBERS: &str = "DELETE FROM counters WHERE name LIKE ?";
+
+/// Forgets everything of a tenant that is gone, the numbers given included.
+pub(crate) fn clear(engine: &mut Engine, tenant: &str) -> QueryResult<()> {
+    diesel::delete(resources::table.filter(resources::tenant.eq(tenant))).execute(engine)?;
+    let names = format!("resource/{tenant}/%");
+    Statement::<_>::new(FORGET_NUMBERS, &[Value::text(&names)]).execute(engine)?;
+    Ok(())
 }

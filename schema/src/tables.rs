@@ -164,6 +164,23 @@ diesel::table! {
 }
 
 diesel::table! {
+    profiles (tenant, username) {
+        tenant -> Text,
+        username -> Text,
+        document -> Text,
+    }
+}
+
+diesel::table! {
+    registered_nodes (tenant, id) {
+        tenant -> Text,
+        id -> Text,
+        owner -> Text,
+        document -> Text,
+    }
+}
+
+diesel::table! {
     provisioners (id) {
         id -> Text,
         document -> Text,
@@ -171,4 +188,4 @@ diesel::table! {
     }
 }
 
-diesel::allow_tables_to_appear_in_same_query!(clusters, ownership, servers);
+diesel::allow_tables_to_appear_in_same_query!(clusters, nodes, ownership, servers, tasks);

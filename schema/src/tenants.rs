@@ -2,10 +2,13 @@
 
 use diesel::prelude::*;
 
+use crate::engine::Engine;
 use crate::error::StoreError;
+use crate::projection::TERMINATED;
 use crate::sql::{Statement, Value};
 use crate::store::Store;
-use crate::tables::tenants;
+use crate::tables::{clusters, profiles, registered_nodes, tenants, tokens};
+use crate::{entities, resources};
 
 /// Id and name of the tenant of the installation's operators. It is there from the start and stays.
 pub const SUPERADMIN: &str = "superadmin";
@@ -53,17 +56,33 @@ impl Store {
         Ok(row.map(tenant))
     }
 
-    /// Stores a new tenant.
+    /// The tenant with this id.
     ///
     /// # Errors
-    /// [`StoreError::AlreadyExists`] when the name is taken, or when the database cannot be written.
-    pub fn create_tenant(&self, tenant: Tenant) -> Result<(), StoreError> {
+    /// When the database cannot be read.
+    pub fn tenant_by_id(&self, id: &str) -> Result<Option<Tenant>, StoreError> {
+        let row: Option<Columns> =
+            self.read(|engine| Ok(tenants::table.find(id).first(engine).optional()?))?;
+        Ok(row.map(tenant))
+    }
+
+    /// Stores a new tenant. With `from`, the id of another, it begins with the newest version of everything that one
+    /// describes, and with all versions of its plugin resources: their bytes must be in their place already.
+    ///
+    /// # Errors
+    /// [`StoreError::AlreadyExists`] when the name is taken, or when the database cannot be written; then nothing is stored.
+    pub fn create_tenant(&self, tenant: Tenant, from: Option<&str>, at_ms: i64) -> Result<(), StoreError> {
+        let from = from.map(str::to_owned);
         self.write(move |engine| {
             let values = [Value::text(&tenant.id), Value::text(&tenant.name), Value::text(&tenant.document)];
-            match Statement::<_>::new(INSERT, &values).execute(engine)? {
-                0 => Err(StoreError::AlreadyExists { what: "tenant", name: tenant.name }),
-                _ => Ok(()),
+            if Statement::<_>::new(INSERT, &values).execute(engine)? == 0 {
+                return Err(StoreError::AlreadyExists { what: "tenant", name: tenant.name });
             }
+            if let Some(from) = from {
+                entities::copy(engine, &from, &tenant.id, at_ms)?;
+                resources::copy(engine, &from, &tenant.id)?;
+            }
+            Ok(())
         })
     }
 
@@ -84,11 +103,13 @@ impl Store {
         })
     }
 
-    /// Removes a tenant, but nothing that belongs to it. Gives whether it was there.
+    /// Removes a tenant with everything that is its own; only the record of its terminated clusters stays. Gives the tenant
+    /// if it was there.
     ///
     /// # Errors
-    /// [`StoreError::InUse`] for [`SUPERADMIN`], or when the database cannot be written.
-    pub fn delete_tenant(&self, name: &str) -> Result<bool, StoreError> {
+    /// [`StoreError::InUse`] for [`SUPERADMIN`] and for a tenant with clusters that are not terminated, or when the database
+    /// cannot be written.
+    pub fn delete_tenant(&self, name: &str) -> Result<Option<Tenant>, StoreError> {
         if name == SUPERADMIN {
             return Err(StoreError::InUse {
                 what: "tenant",
@@ -99,7 +120,36 @@ impl Store {
         }
         let name = name.to_owned();
         self.write(move |engine| {
-            Ok(diesel::delete(tenants::table.filter(tenants::name.eq(name))).execute(engine)? > 0)
+            let found: Option<Columns> =
+                tenants::table.filter(tenants::name.eq(&name)).first(engine).optional()?;
+            let Some(found) = found.map(tenant) else { return Ok(None) };
+            refuse_live_clusters(engine, &found)?;
+            forget(engine, &found.id)?;
+            Ok(Some(found))
         })
     }
+}
+
+fn refuse_live_clusters(engine: &mut Engine, tenant: &Tenant) -> Result<(), StoreError> {
+    let mine = clusters::table.filter(clusters::tenant.eq(&tenant.id));
+    let live: i64 = mine.filter(clusters::status.ne(TERMINATED)).count().get_result(engine)?;
+    if live == 0 {
+        return Ok(());
+    }
+    Err(StoreError::InUse {
+        what: "tenant",
+        name: tenant.name.clone(),
+        status: format!("the owner of {live} clusters that are not terminated"),
+        remedy: "delete its clusters first",
+    })
+}
+
+fn forget(engine: &mut Engine, id: &str) -> QueryResult<()> {
+    entities::clear(engine, id)?;
+    resources::clear(engine, id)?;
+    diesel::delete(profiles::table.filter(profiles::tenant.eq(id))).execute(engine)?;
+    diesel::delete(registered_nodes::table.filter(registered_nodes::tenant.eq(id))).execute(engine)?;
+    diesel::delete(tokens::table.filter(tokens::tenant.eq(id))).execute(engine)?;
+    diesel::delete(tenants::table.filter(tenants::id.eq(id))).execute(engine)?;
+    Ok(())
 }

@@ -4,6 +4,7 @@ use actix_web::http::StatusCode;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::lenient_json;
 use super::problem::Problem;
 
 /// Reads a body as JSON. Its content type is not looked at: old clients send forms' types with JSON in them.
@@ -11,11 +12,28 @@ use super::problem::Problem;
 /// # Errors
 /// 400 with the place and, where there is one, the field.
 pub fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
-    let value: Value = serde_json::from_slice(body).map_err(|fault| malformed(body, &fault))?;
-    if value.is_null() {
-        return Err(missing());
-    }
-    from_value(value)
+    from_value(value(body)?)
+}
+
+/// Reads a body that need not be there.
+///
+/// # Errors
+/// As [`parse`], for one that is there.
+pub fn parse_optional<T: DeserializeOwned + Default>(body: &[u8]) -> Result<T, Problem> {
+    if is_blank(body) || body.trim_ascii() == b"null" { Ok(T::default()) } else { parse(body) }
+}
+
+/// Reads a body as any JSON but `null`. What is no strict JSON may still be what old clients write.
+///
+/// # Errors
+/// 400 with the place where strict JSON ends.
+pub fn value(body: &[u8]) -> Result<Value, Problem> {
+    let strict = serde_json::from_slice(body).map_err(|fault| malformed(body, &fault));
+    let value: Value = strict.or_else(|problem| {
+        let text = std::str::from_utf8(body).ok();
+        text.and_then(|text| lenient_json::read(text).ok()).ok_or(problem)
+    })?;
+    if value.is_null() { Err(missing()) } else { Ok(value) }
 }
 
 /// Reads a JSON value as a type.
@@ -33,13 +51,17 @@ pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
     })
 }
 
+fn is_blank(body: &[u8]) -> bool {
+    body.iter().all(u8::is_ascii_whitespace)
+}
+
 fn missing() -> Problem {
     Problem::new(StatusCode::BAD_REQUEST, "invalid input: the body is empty")
         .with_remedy("send a JSON object")
 }
 
 fn malformed(body: &[u8], fault: &serde_json::Error) -> Problem {
-    if body.iter().all(u8::is_ascii_whitespace) {
+    if is_blank(body) {
         return missing();
     }
     let place = format!("line {}, column {}", fault.line(), fault.column());

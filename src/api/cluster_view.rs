@@ -40,6 +40,11 @@ pub fn details(cluster: &Cluster) -> Value {
     details
 }
 
+/// Everything about one node.
+pub fn node(cluster: &Cluster, node: &Node) -> Value {
+    node_details(cluster, node, &view(cluster))
+}
+
 fn node_details(cluster: &Cluster, node: &Node, macros: &ClusterView<'_>) -> Value {
     let services: Vec<_> =
         node.properties.services.iter().filter_map(|name| cluster.definitions.get(name)).collect();

@@ -1,25 +1,28 @@
-//! Clusters: asked for, looked at, deleted.
-
-use std::sync::Arc;
+//! Clusters: asked for and looked at.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
-use cooperage_actors::cluster::Operate;
-use cooperage_actors::registry::{Create, Find};
-use cooperage_domain::cluster::{Accepted, Asking, ClusterRequest, Command, Nodes, create};
+use cooperage_actors::registry::Create;
+use cooperage_domain::cluster::{Accepted, Asking, ClusterRequest, Nodes, create};
 use cooperage_domain::id::{ClusterId, JobId};
+use cooperage_domain::quota::UNLIMITED;
 use cooperage_schema::ClusterFilter;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::apply::refuse_cycles;
 use super::body;
+use super::cluster_changes;
 use super::cluster_view::{details, plan, status};
 use super::identity::Identity;
+use super::logs;
 use super::preview::preview;
 use super::problem::Problem;
+use super::reservations::Reservation;
+use super::secret_fields::SecretFields;
 use super::state::AppState;
+use super::tenants::specification;
 
 /// Name of the counter that numbers clusters.
 const CLUSTER_NUMBERS: &str = "clusters";
@@ -29,18 +32,29 @@ type Answer = Result<HttpResponse, Problem>;
 
 /// Routes of clusters.
 pub fn routes(config: &mut web::ServiceConfig) {
+    let one = "/v2/clusters/{id}";
     config
-        .route("/v2/clusters", web::get().to(list))
-        .route("/v2/clusters", web::post().to(ask))
-        .route("/v2/clusters/{id}", web::get().to(get))
-        .route("/v2/clusters/{id}", web::delete().to(delete))
-        .route("/v2/clusters/{id}/status", web::get().to(get_status))
-        .route("/v2/clusters/{id}/services", web::get().to(get_services))
-        .route("/v2/clusters/{id}/config", web::get().to(get_config))
-        .route("/v2/clusters/{id}/plans", web::get().to(get_plans))
-        .route("/v2/clusters/{id}/plans/{job}", web::get().to(get_plan))
-        .route("/v2/clusters/{id}/abort", web::post().to(abort))
-        .route("/v2/clusters/{id}/retry", web::post().to(retry));
+        .service(web::resource("/v2/clusters").route(web::get().to(list)).route(web::post().to(ask)))
+        .service(
+            web::resource(one)
+                .route(web::get().to(get))
+                .route(web::post().to(cluster_changes::prolong))
+                .route(web::delete().to(cluster_changes::delete)),
+        )
+        .service(web::resource(format!("{one}/status")).route(web::get().to(get_status)))
+        .service(
+            web::resource(format!("{one}/services"))
+                .route(web::get().to(get_services))
+                .route(web::post().to(cluster_changes::add_services)),
+        )
+        .service(
+            web::resource(format!("{one}/config"))
+                .route(web::get().to(get_config))
+                .route(web::put().to(cluster_changes::configure)),
+        )
+        .service(web::resource(format!("{one}/plans")).route(web::get().to(get_plans)))
+        .service(web::resource(format!("{one}/plans/{{job}}")).route(web::get().to(get_plan)))
+        .service(web::resource(format!("{one}/logs")).route(web::get().to(logs::get)));
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -59,7 +73,7 @@ async fn list(state: State, identity: Identity, query: web::Query<ListQuery>) ->
         .collect();
     let rows = state
         .blocking(move |state| {
-            let owner = (!identity.is_admin()).then(|| identity.user.clone());
+            let owner = identity.owner_seen();
             let filter =
                 ClusterFilter { tenant: Some(identity.tenant), owner, statuses, ..ClusterFilter::default() };
             Ok(state.store.clusters(&filter)?)
@@ -90,7 +104,8 @@ async fn ask(state: State, identity: Identity, query: web::Query<CreateQuery>, b
     }
     // One moment for all, so that a lease is exactly as long as it says.
     let (asker, strict, now) = (identity.clone(), query.strict, state.clock.now());
-    let (accepted, nodes) = state.blocking(move |state| solve(state, &asker, &request, strict, now)).await?;
+    let solved = state.blocking(move |state| solve(state, &asker, &request, strict, now)).await?;
+    let Solved { accepted, nodes, reserved: _reserved } = solved;
     let id = accepted.order.id;
     let events = create(accepted.order, nodes, now)?;
     let message = Create { id, tenant: identity.tenant, events, who: identity.user };
@@ -105,27 +120,55 @@ fn solve(
     request: &ClusterRequest,
     strict: bool,
     now: i64,
-) -> Result<(Accepted, Nodes), Problem> {
+) -> Result<Solved, Problem> {
+    let reserved = reserve(state, &identity.tenant, request.machines())?;
     let catalog = state.catalog(&identity.tenant)?;
     // Checked before a number is used up.
     let accepted = request.accept(&catalog, asking(state, identity, now))?;
-    refuse_secrets(&accepted)?;
+    refuse_secrets(&accepted.secrets)?;
     refuse_cycles(accepted.order.definitions.values())?;
     if strict {
         accepted.solve(&catalog).map_err(|refusal| Problem::from(&refusal))?;
     }
     let limits = &state.settings.limits;
     let number = state.store.next_number(CLUSTER_NUMBERS, limits.ids_start, limits.ids_increment)?;
-    let accepted = numbered(accepted, ClusterId(number));
+    let id = ClusterId(number);
+    if let Some(reserved) = &reserved {
+        reserved.is_for(id);
+    }
+    let accepted = numbered(accepted, id);
     let nodes = accepted.lay_out(&catalog);
-    Ok((accepted, nodes))
+    Ok(Solved { accepted, nodes, reserved })
 }
 
-fn refuse_secrets(accepted: &Accepted) -> Result<(), Problem> {
-    if accepted.secrets.is_empty() {
+/// A request ready to become a cluster.
+struct Solved {
+    accepted: Accepted,
+    nodes: Nodes,
+    /// Held until the cluster counts itself.
+    reserved: Option<Reservation>,
+}
+
+/// Reserves what the cluster will count against the tenant's quota; nothing where there is no limit.
+fn reserve(state: &AppState, tenant: &str, machines: u32) -> Result<Option<Reservation>, Problem> {
+    let found = state.store.tenant_by_id(tenant)?.ok_or_else(|| Problem::not_found("tenant", tenant))?;
+    let quota = specification(&found)?.quota();
+    if quota == UNLIMITED {
+        return Ok(None);
+    }
+    let live = || Ok::<_, Problem>(state.store.nodes_of_live_clusters(tenant)?);
+    state.reservations.reserve(tenant, machines.into(), quota, live).map(Some)
+}
+
+/// Secrets must be kept apart from the cluster, and there is no place for them yet.
+///
+/// # Errors
+/// 501 when there are any.
+pub(super) fn refuse_secrets(secrets: &Map<String, Value>) -> Result<(), Problem> {
+    if secrets.is_empty() {
         return Ok(());
     }
-    let names: Vec<&String> = accepted.secrets.keys().collect();
+    let names: Vec<&String> = secrets.keys().collect();
     let detail = format!("providerFields: {names:?} are secrets, and secrets of users cannot be kept yet");
     Err(Problem::new(StatusCode::NOT_IMPLEMENTED, detail).with_remedy("put them into the provider"))
 }
@@ -149,7 +192,12 @@ pub(super) fn asking(state: &AppState, identity: &Identity, now: i64) -> Asking 
 
 async fn get(state: State, identity: Identity, id: web::Path<String>) -> Answer {
     let cluster = state.cluster(&identity, &id).await?;
-    Ok(HttpResponse::Ok().json(details(&cluster)))
+    let secrets = state.blocking(SecretFields::load).await?;
+    let mut details = details(&cluster);
+    if let Value::Object(values) = &mut details["provider"]["provisioner"] {
+        secrets.hide(&cluster.provider.providertype, values);
+    }
+    Ok(HttpResponse::Ok().json(details))
 }
 
 async fn get_status(state: State, identity: Identity, id: web::Path<String>) -> Answer {
@@ -185,29 +233,4 @@ async fn get_plan(state: State, identity: Identity, at: web::Path<(String, Strin
     }
     let found = cluster.jobs.get(&job.number).ok_or_else(|| Problem::not_found("job", job))?;
     Ok(HttpResponse::Ok().json(plan(&cluster, found, &state.estimates)))
-}
-
-async fn delete(state: State, identity: Identity, id: web::Path<String>) -> Answer {
-    operate(&state, identity, &id, |by| Command::Delete { by }).await
-}
-
-async fn abort(state: State, identity: Identity, id: web::Path<String>) -> Answer {
-    operate(&state, identity, &id, |by| Command::Abort { by }).await
-}
-
-async fn retry(state: State, identity: Identity, id: web::Path<String>) -> Answer {
-    operate(&state, identity, &id, |by| Command::Retry { by }).await
-}
-
-async fn operate(
-    state: &Arc<AppState>,
-    identity: Identity,
-    id: &str,
-    command: fn(String) -> Command,
-) -> Answer {
-    let cluster = state.cluster(&identity, id).await?;
-    let address = state.registry.send(Find { id: cluster.id }).await.map_err(Problem::internal)??;
-    let operate = Operate { command: command(identity.user.clone()), who: identity.user };
-    address.send(operate).await.map_err(Problem::internal)??;
-    Ok(HttpResponse::Ok().finish())
 }

@@ -1,4 +1,4 @@
-//! The entities: six kinds a tenant owns, all versioned, with the same routes; and the two plugin types, which are read.
+//! The entities: six kinds a tenant owns, all versioned, with the same routes.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
@@ -6,12 +6,15 @@ use cooperage_domain::entity::{
     AutomatorType, ClusterTemplate, Entity, HardwareType, ImageType, Kind, PartialTemplate, Provider,
     ProviderType, Service,
 };
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::body;
 use super::identity::Identity;
+use super::presence::check_presence;
 use super::problem::Problem;
-use super::state::{AppState, owner_of};
+use super::secret_fields::SecretFields;
+use super::state::AppState;
 
 /// Does the same for whichever kind is meant.
 macro_rules! for_kind {
@@ -54,67 +57,83 @@ macro_rules! for_kind {
 }
 pub(super) use for_kind;
 
-/// Routes of all kinds.
+/// Routes of the kinds that tenants own.
 pub fn routes(config: &mut web::ServiceConfig) {
-    let owned = [
-        Kind::Provider,
-        Kind::HardwareType,
-        Kind::ImageType,
-        Kind::Service,
-        Kind::ClusterTemplate,
-        Kind::PartialTemplate,
-    ];
-    for kind in owned {
-        config.service(
-            web::scope(&format!("/v2/{}", kind.plural()))
-                .route("", web::get().to(move |state, identity| list(kind, state, identity)))
-                .route("", web::post().to(move |state, identity, body| create(kind, state, identity, body)))
-                .route(
-                    "/{name}",
-                    web::get().to(move |state, identity, name| get(kind, state, identity, name)),
-                )
-                .route(
-                    "/{name}",
-                    web::put().to(move |state, identity, name, body| put(kind, state, identity, name, body)),
-                )
-                .route(
-                    "/{name}",
-                    web::delete().to(move |state, identity, name| delete(kind, state, identity, name)),
-                )
-                .route(
-                    "/{name}/{version}",
-                    web::get().to(move |state, identity, at| get_version(kind, state, identity, at)),
-                )
-                .route(
-                    "/{name}/{version}",
-                    web::delete().to(move |state, identity, at| delete_version(kind, state, identity, at)),
-                ),
-        );
-    }
-    for kind in [Kind::ProviderType, Kind::AutomatorType] {
-        let path = format!("/v2/plugins/{}", kind.plural());
-        config.route(&path, web::get().to(move |state, identity| list(kind, state, identity))).route(
-            &format!("{path}/{{name}}"),
-            web::get().to(move |state, identity, name| get(kind, state, identity, name)),
-        );
+    for kind in Kind::OWNED {
+        let all = format!("/v2/{}", kind.plural());
+        let one = format!("{all}/{{name}}");
+        config
+            .service(
+                web::resource(&all)
+                    .route(web::get().to(move |s, i, query| list(kind, s, i, query)))
+                    .route(web::post().to(move |s, i, body| create(kind, s, i, body))),
+            )
+            .service(
+                web::resource(&one)
+                    .route(web::get().to(move |s, i, name, query| get(kind, s, i, name, query)))
+                    .route(web::put().to(move |s, i, name, body| put(kind, s, i, name, body)))
+                    .route(web::delete().to(move |s, i, name| delete(kind, s, i, name))),
+            )
+            .service(
+                web::resource(format!("{one}/{{version}}"))
+                    .route(web::get().to(move |s, i, at, query| get_version(kind, s, i, at, query)))
+                    .route(web::delete().to(move |s, i, at| delete_version(kind, s, i, at))),
+            );
     }
 }
 
 type State = web::Data<AppState>;
 type Answer = Result<HttpResponse, Problem>;
 
-async fn list(kind: Kind, state: State, identity: Identity) -> Answer {
+/// Whether an admin wants to see secrets.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+pub(super) struct SecretsQuery {
+    #[serde(default)]
+    secrets: bool,
+}
+
+impl SecretsQuery {
+    /// The fields to hide from this caller. Waits for the database.
+    fn hidden_from(self, state: &AppState, identity: &Identity) -> Result<SecretFields, Problem> {
+        if !self.secrets {
+            return SecretFields::load(state);
+        }
+        identity.require_admin()?;
+        Ok(SecretFields::default())
+    }
+}
+
+type Query = web::Query<SecretsQuery>;
+
+async fn list(kind: Kind, state: State, identity: Identity, query: Query) -> Answer {
     let found: Vec<Value> = state
         .blocking(move |state| {
-            let owner = owner_of(kind, &identity.tenant);
-            for_kind!(kind, E => state.store.entities::<E>(owner)?.iter().map(as_json).collect())
+            let tenant = &identity.tenant;
+            if kind == Kind::Provider {
+                return providers(state, &identity, *query)?.iter().map(as_json).collect();
+            }
+            for_kind!(kind, E => state.store.entities::<E>(tenant)?.iter().map(as_json).collect())
         })
         .await?;
     Ok(HttpResponse::Ok().json(found))
 }
 
-async fn get(kind: Kind, state: State, identity: Identity, name: web::Path<String>) -> Answer {
-    find(kind, state, identity, name.into_inner(), None).await
+/// The providers of the caller's tenant, as the caller may see them. Waits for the database.
+///
+/// # Errors
+/// 403 for secrets that others than an admin ask for.
+pub(super) fn providers(
+    state: &AppState,
+    identity: &Identity,
+    query: SecretsQuery,
+) -> Result<Vec<Provider>, Problem> {
+    let hidden = query.hidden_from(state, identity)?;
+    let all = state.store.entities::<Provider>(&identity.tenant)?;
+    Ok(all.into_iter().map(|provider| hidden.hidden(provider)).collect())
+}
+
+async fn get(kind: Kind, state: State, identity: Identity, name: web::Path<String>, query: Query) -> Answer {
+    find(kind, state, identity, name.into_inner(), None, *query).await
 }
 
 async fn get_version(
@@ -122,19 +141,33 @@ async fn get_version(
     state: State,
     identity: Identity,
     at: web::Path<(String, String)>,
+    query: Query,
 ) -> Answer {
     let (name, version) = at.into_inner();
-    let version = number(&version)?;
-    find(kind, state, identity, name, Some(version)).await
+    let version = version_number(&version)?;
+    find(kind, state, identity, name, Some(version), *query).await
 }
 
-async fn find(kind: Kind, state: State, identity: Identity, name: String, version: Option<u64>) -> Answer {
+async fn find(
+    kind: Kind,
+    state: State,
+    identity: Identity,
+    name: String,
+    version: Option<u64>,
+    query: SecretsQuery,
+) -> Answer {
     let found = state
         .blocking(move |state| {
-            let owner = owner_of(kind, &identity.tenant);
-            let found: Option<Value> = for_kind!(kind, E => {
-                state.store.entity::<E>(owner, &name, version)?.as_ref().map(as_json).transpose()?
-            });
+            let tenant = &identity.tenant;
+            let found: Option<Value> = if kind == Kind::Provider {
+                let hidden = query.hidden_from(state, &identity)?;
+                let found = state.store.entity::<Provider>(tenant, &name, version)?;
+                found.map(|provider| hidden.hidden(provider)).as_ref().map(as_json).transpose()?
+            } else {
+                for_kind!(kind, E => {
+                    state.store.entity::<E>(tenant, &name, version)?.as_ref().map(as_json).transpose()?
+                })
+            };
             found.ok_or_else(|| Problem::not_found(kind.noun(), name))
         })
         .await?;
@@ -147,7 +180,7 @@ async fn create(kind: Kind, state: State, identity: Identity, body: web::Bytes) 
         .blocking(move |state| {
             for_kind!(kind, E => {
                 let entity: E = read(&body)?;
-                state.store.create_entity(&identity.tenant, entity, state.clock.now()).map_err(conflict)
+                Ok(state.store.create_entity(&identity.tenant, entity, state.clock.now())?)
             })
         })
         .await?;
@@ -165,17 +198,35 @@ async fn put(
     let name = name.into_inner();
     state
         .blocking(move |state| {
+            let (tenant, now) = (&identity.tenant, state.clock.now());
+            if kind == Kind::Provider {
+                let mut provider: Provider = read(&body)?;
+                check_same_name(&provider, &name)?;
+                let before = state.store.entity::<Provider>(tenant, &name, None)?;
+                SecretFields::load(state)?.restore(&mut provider, before.as_ref());
+                return Ok(state.store.put_entity(tenant, provider, now).map(drop)?);
+            }
             for_kind!(kind, E => {
                 let entity: E = read(&body)?;
-                if entity.base().name != name {
-                    let detail = format!("mismatch: the path names {name:?} and the body {:?}", entity.base().name);
-                    return Err(Problem::new(StatusCode::BAD_REQUEST, detail).with_remedy("use the same name twice"));
-                }
-                Ok(state.store.put_entity(&identity.tenant, entity, state.clock.now()).map(drop)?)
+                check_same_name(&entity, &name)?;
+                Ok(state.store.put_entity(tenant, entity, now).map(drop)?)
             })
         })
         .await?;
     Ok(HttpResponse::Ok().finish())
+}
+
+/// Refuses an entity that the path names otherwise.
+///
+/// # Errors
+/// 400.
+pub(super) fn check_same_name<E: Entity>(entity: &E, name: &str) -> Result<(), Problem> {
+    let said = &entity.base().name;
+    if said == name {
+        return Ok(());
+    }
+    let detail = format!("mismatch: the path names {name:?} and the body {said:?}");
+    Err(Problem::new(StatusCode::BAD_REQUEST, detail).at("name", said).with_remedy("use the same name twice"))
 }
 
 async fn delete(kind: Kind, state: State, identity: Identity, name: web::Path<String>) -> Answer {
@@ -190,7 +241,7 @@ async fn delete_version(
 ) -> Answer {
     identity.require_admin()?;
     let (name, version) = at.into_inner();
-    let version = number(&version)?;
+    let version = version_number(&version)?;
     remove(kind, state, identity, name, Some(version)).await
 }
 
@@ -204,32 +255,46 @@ async fn remove(kind: Kind, state: State, identity: Identity, name: String, vers
     Ok(HttpResponse::Ok().finish())
 }
 
-/// An entity that keeps the rules of its kind.
-fn read<E: Entity>(body: &[u8]) -> Result<E, Problem> {
-    let entity: E = body::parse(body)?;
-    entity.check()?;
+/// Reads an entity that keeps the rules of its kind, and those of Coopr.
+///
+/// # Errors
+/// 400 with the first fault.
+pub(super) fn read<E: Entity>(body: &[u8]) -> Result<E, Problem> {
+    read_value(body::value(body)?)
+}
+
+/// As [`read`], from JSON that has been read.
+///
+/// # Errors
+/// 400 with the first fault.
+pub(super) fn read_value<E: Entity>(document: Value) -> Result<E, Problem> {
+    let invalid = |fault| {
+        let mut problem = Problem::from(fault);
+        problem.detail = format!("invalid input: {}", problem.detail);
+        problem
+    };
+    check_presence(E::KIND, &document).map_err(invalid)?;
+    let entity: E = body::from_value(document)?;
+    entity.check().map_err(invalid)?;
     Ok(entity)
 }
 
-fn as_json<E: Entity>(entity: &E) -> Result<Value, Problem> {
+/// As it is answered.
+///
+/// # Errors
+/// When it cannot be written as JSON.
+pub(super) fn as_json<E: Entity>(entity: &E) -> Result<Value, Problem> {
     serde_json::to_value(entity).map_err(Problem::internal)
 }
 
-fn number(text: &str) -> Result<u64, Problem> {
+/// A version as it stands in a path.
+///
+/// # Errors
+/// 400 when it is no number from 1.
+pub(super) fn version_number(text: &str) -> Result<u64, Problem> {
     text.parse().ok().filter(|version| *version > 0).ok_or_else(|| {
-        let mut problem =
-            Problem::new(StatusCode::BAD_REQUEST, format!("version {text:?} is not a number from 1"));
-        problem.field = Some("version".to_owned());
-        problem.with_remedy("use a version as printed, from 1")
+        Problem::new(StatusCode::BAD_REQUEST, format!("version {text:?} is not a number from 1"))
+            .at("version", text)
+            .with_remedy("use a version as printed, from 1")
     })
-}
-
-fn conflict(fault: cooperage_schema::StoreError) -> Problem {
-    match fault {
-        cooperage_schema::StoreError::AlreadyExists { .. } => {
-            Problem::new(StatusCode::CONFLICT, fault.to_string())
-                .with_remedy("use PUT to store a new version, or another name")
-        }
-        other => other.into(),
-    }
 }

@@ -33,16 +33,16 @@ impl Identity {
         self.user == ADMIN
     }
 
-    /// Lets only those pass who run the installation.
-    ///
-    /// # Errors
-    /// 403.
-    pub fn require_superadmin(&self) -> Result<(), Problem> {
-        if self.is_admin() && self.tenant == SUPERADMIN {
-            return Ok(());
-        }
-        let detail = format!("user {:?} is not superadmin, and only a superadmin may do this", self.user);
-        Err(Problem::new(StatusCode::FORBIDDEN, detail).with_remedy("ask whoever runs the installation"))
+    /// Whether the caller runs the installation.
+    #[must_use]
+    pub fn is_superadmin(&self) -> bool {
+        self.is_admin() && self.tenant == SUPERADMIN
+    }
+
+    /// The user whose clusters the caller sees, unless all of the tenant are seen.
+    #[must_use]
+    pub fn owner_seen(&self) -> Option<String> {
+        (!self.is_admin()).then(|| self.user.clone())
     }
 
     /// As the owner of clusters.
@@ -62,6 +62,20 @@ impl Identity {
         let detail =
             format!("user {:?} is not admin of the tenant, and only an admin may do this", self.user);
         Err(Problem::new(StatusCode::FORBIDDEN, detail).with_remedy("ask the tenant's admin"))
+    }
+
+    /// Lets only the superadmin pass.
+    ///
+    /// # Errors
+    /// 403.
+    pub fn require_superadmin(&self) -> Result<(), Problem> {
+        if self.is_superadmin() {
+            return Ok(());
+        }
+        let detail = format!("user {:?} is not superadmin, and only a superadmin may do this", self.user);
+        Err(Problem::new(StatusCode::FORBIDDEN, detail)
+            .with_remedy("ask the installation's admin")
+            .silently())
     }
 }
 

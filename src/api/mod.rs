@@ -2,20 +2,39 @@
 
 mod apply;
 mod body;
+mod capacity;
+mod cluster_changes;
 mod cluster_view;
 mod clusters;
+mod download;
 mod entities;
+mod error_language;
 mod identity;
+mod import_export;
+mod lenient_json;
 mod logs;
 mod nodes;
+mod plugin_types;
+mod presence;
 mod preview;
 mod problem;
+mod profile;
 mod provisioners;
+mod queues;
+mod reservations;
+mod resolve;
 mod resources;
+mod rpc;
+mod secret_fields;
 mod state;
 mod tasks;
+mod tenants;
+mod upload;
+mod usage;
 
+pub use error_language::tell;
 pub use identity::hash;
+pub use reservations::Reservations;
 pub use state::AppState;
 
 use actix_web::http::StatusCode;
@@ -30,22 +49,33 @@ const MAX_BODY: usize = 16 * 1024 * 1024;
 pub fn user_routes(config: &mut web::ServiceConfig) {
     config
         .app_data(web::PayloadConfig::new(MAX_BODY))
-        .route("/status", web::get().to(status))
-        .route("/v2/apply", web::post().to(apply::apply))
-        .route("/v2/clusters/{id}/logs", web::get().to(logs::get))
-        .route("/v2/nodes", web::get().to(nodes::list))
+        .service(web::resource("/status").route(web::get().to(status)))
+        .service(web::resource("/v2/apply").route(web::post().to(apply::apply)))
+        .service(web::resource("/v2/resolve").route(web::post().to(resolve::post)))
+        .service(web::resource("/v2/metrics/queues").route(web::get().to(queues::get)))
+        .service(web::resource("/v2/metrics/nodes/usage").route(web::get().to(usage::get)))
         .configure(clusters::routes)
         .configure(provisioners::user_routes)
-        .configure(resources::routes)
+        .configure(cluster_changes::routes)
         .configure(entities::routes)
+        .configure(import_export::routes)
+        .configure(nodes::routes)
+        .configure(plugin_types::routes)
+        .configure(profile::routes)
+        .configure(resources::routes)
+        .configure(rpc::routes)
+        .configure(tenants::routes)
         .default_service(web::to(unknown_path));
 }
 
 /// Everything on the port for provisioners.
 pub fn task_routes(config: &mut web::ServiceConfig) {
     config
+        .app_data(web::PayloadConfig::new(MAX_BODY))
         .configure(provisioners::task_routes)
         .configure(tasks::routes)
+        .configure(download::task_routes)
+        .configure(plugin_types::task_routes)
         .default_service(web::to(unknown_path));
 }
 

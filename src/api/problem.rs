@@ -3,17 +3,24 @@
 use std::ops::{Deref, DerefMut};
 
 use actix_web::http::{StatusCode, header};
-use actix_web::{HttpResponse, ResponseError};
+use actix_web::{HttpResponse, HttpResponseBuilder, ResponseError};
 use cooperage_actors::cluster::OperateError;
 use cooperage_actors::registry::FindError;
 use cooperage_domain::cluster::{Refusal, RequestFault};
+use cooperage_domain::entity::FieldSchema;
 use cooperage_domain::id::IdError;
 use cooperage_domain::invalid::Invalid;
 use cooperage_domain::layout::NoLayout;
+use cooperage_domain::provider_fields::MissingFields;
+use cooperage_domain::quota::OverQuota;
+use cooperage_domain::resolve::ResolveError;
 use cooperage_plugins::resources::ResourceError;
 use cooperage_schema::StoreError;
 use serde::Serialize;
 use serde_json::{Map, Value};
+
+/// Key of what is missing in a request for the provider; programs read it.
+const MISSING_FIELDS: &str = "missingFields";
 
 /// A problem, as the caller sees it. Boxed, so that results stay small where nothing goes wrong.
 #[derive(Debug, Clone, Serialize)]
@@ -41,6 +48,12 @@ pub struct Body {
     /// More, by kind of problem: `missingFields`, `reasons`.
     #[serde(flatten)]
     pub more: Map<String, Value>,
+    /// The status for callers of Coopr, where they are told another one than is right.
+    #[serde(skip)]
+    pub coopr_status: Option<StatusCode>,
+    /// Whether callers of Coopr are told nothing but the status.
+    #[serde(skip)]
+    pub is_silent: bool,
 }
 
 impl Problem {
@@ -54,6 +67,8 @@ impl Problem {
             value: None,
             remedy: None,
             more: Map::new(),
+            coopr_status: None,
+            is_silent: false,
         }))
     }
 
@@ -83,6 +98,52 @@ impl Problem {
     pub fn with_remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(remedy.into());
         self
+    }
+
+    /// With another status for callers of Coopr.
+    #[must_use]
+    pub fn known_as(mut self, status: StatusCode) -> Self {
+        self.coopr_status = Some(status);
+        self
+    }
+
+    /// Without a word for callers of Coopr.
+    #[must_use]
+    pub fn silently(mut self) -> Self {
+        self.is_silent = true;
+        self
+    }
+
+    /// For callers who ask for JSON (RFC 9457).
+    pub fn as_json(&self) -> HttpResponse {
+        self.answer(self.status_code())
+            .insert_header((header::CONTENT_TYPE, "application/problem+json"))
+            .json(self)
+    }
+
+    /// For callers of Coopr: one line of text, or what their programs read.
+    pub fn as_text(&self) -> HttpResponse {
+        let mut answer = self.answer(self.coopr_status.unwrap_or_else(|| self.status_code()));
+        if self.is_silent {
+            return answer.finish();
+        }
+        if let Some(missing) = self.more.get(MISSING_FIELDS) {
+            return answer.json(Map::from_iter([(MISSING_FIELDS.to_owned(), missing.clone())]));
+        }
+        let remedy = self.remedy.as_deref().filter(|remedy| !self.detail.contains(remedy));
+        let text = match remedy {
+            Some(remedy) => format!("{}; {remedy}", self.detail),
+            None => self.detail.clone(),
+        };
+        answer.content_type("text/plain; charset=utf-8").body(text.replace('\n', " "))
+    }
+
+    fn answer(&self, status: StatusCode) -> HttpResponseBuilder {
+        let mut answer = HttpResponse::build(status);
+        if status == StatusCode::UNAUTHORIZED {
+            answer.insert_header((header::WWW_AUTHENTICATE, "Bearer"));
+        }
+        answer
     }
 
     /// A fault of ours; the caller is told no more than that.
@@ -117,9 +178,7 @@ impl ResponseError for Problem {
     }
 
     fn error_response(&self) -> HttpResponse {
-        HttpResponse::build(self.status_code())
-            .insert_header((header::CONTENT_TYPE, "application/problem+json"))
-            .json(self)
+        self.as_json()
     }
 }
 
@@ -175,10 +234,15 @@ impl From<FindError> for Problem {
 
 impl From<StoreError> for Problem {
     fn from(fault: StoreError) -> Self {
-        if fault.is_retryable() {
-            Self::new(StatusCode::SERVICE_UNAVAILABLE, fault.to_string()).with_remedy("try again in a moment")
-        } else {
-            Self::internal(fault)
+        match fault {
+            StoreError::AlreadyExists { .. } | StoreError::InUse { .. } => {
+                Self::new(StatusCode::CONFLICT, fault.to_string())
+            }
+            StoreError::NotFound { what, name } => Self::not_found(what, name),
+            StoreError::Invalid(fault) => fault.into(),
+            fault if fault.is_retryable() => Self::new(StatusCode::SERVICE_UNAVAILABLE, fault.to_string())
+                .with_remedy("try again in a moment"),
+            fault => Self::internal(fault),
         }
     }
 }
@@ -201,15 +265,48 @@ impl From<RequestFault> for Problem {
                 let detail = format!("{field}: there is no {} {name:?}", kind.noun());
                 Self::new(StatusCode::NOT_FOUND, detail).at(field, name).with_remedy(remedy)
             }
-            RequestFault::MissingFields(missing) => {
-                let mut problem = Self::new(StatusCode::BAD_REQUEST, missing.to_string());
-                problem.field = Some("providerFields".to_owned());
-                if let Ok(Value::Object(more)) = serde_json::to_value(&missing) {
-                    problem.more = more;
-                }
-                problem.with_remedy("give the missing fields in providerFields")
+            RequestFault::Unresolvable(fault) => fault.into(),
+            RequestFault::MissingFields(missing) => missing.into(),
+        }
+    }
+}
+
+impl From<MissingFields> for Problem {
+    fn from(missing: MissingFields) -> Self {
+        let mut problem = Self::new(StatusCode::BAD_REQUEST, missing.to_string());
+        problem.field = Some("providerFields".to_owned());
+        let alternatives = missing.missing_fields.iter().map(|fields| {
+            fields.iter().map(|(name, schema)| (name.clone(), missing_field(schema))).collect()
+        });
+        problem.more.insert(MISSING_FIELDS.to_owned(), alternatives.collect::<Vec<Value>>().into());
+        problem.with_remedy("give the missing fields in providerFields")
+    }
+}
+
+/// The schema of a field; its default goes by two names, since Coopr has another one here than in plugin types.
+fn missing_field(schema: &FieldSchema) -> Value {
+    let mut shown = serde_json::to_value(schema).unwrap_or_default();
+    if let (Some(default), Value::Object(fields)) = (&schema.default, &mut shown) {
+        fields.insert("defaultValue".to_owned(), default.clone());
+    }
+    shown
+}
+
+impl From<ResolveError> for Problem {
+    fn from(fault: ResolveError) -> Self {
+        match fault {
+            ResolveError::Invalid(fault) => fault.into(),
+            ResolveError::NotFound { .. } => Self::new(StatusCode::NOT_FOUND, fault.to_string()),
+            ResolveError::Loop { .. } | ResolveError::Immutable { .. } => {
+                Self::new(StatusCode::BAD_REQUEST, fault.to_string())
             }
         }
+    }
+}
+
+impl From<OverQuota> for Problem {
+    fn from(fault: OverQuota) -> Self {
+        Self::new(StatusCode::CONFLICT, fault.to_string())
     }
 }
 

@@ -19,15 +19,20 @@ type Answer = Result<HttpResponse, Problem>;
 
 /// Routes for people.
 pub fn user_routes(config: &mut web::ServiceConfig) {
-    config.route("/v2/provisioners", web::get().to(list)).route("/v2/provisioners/{id}", web::get().to(get));
+    config
+        .service(web::resource("/v2/provisioners").route(web::get().to(list)))
+        .service(web::resource("/v2/provisioners/{id}").route(web::get().to(get)));
 }
 
 /// Routes for provisioners.
 pub fn task_routes(config: &mut web::ServiceConfig) {
     config
-        .route("/v2/provisioners/{id}", web::put().to(register))
-        .route("/v2/provisioners/{id}", web::delete().to(deregister))
-        .route("/v2/provisioners/{id}/heartbeat", web::post().to(beat));
+        .service(
+            web::resource("/v2/provisioners/{id}")
+                .route(web::put().to(register))
+                .route(web::delete().to(deregister)),
+        )
+        .service(web::resource("/v2/provisioners/{id}/heartbeat").route(web::post().to(beat)));
 }
 
 async fn list(state: State, identity: Identity) -> Answer {

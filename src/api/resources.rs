@@ -1,58 +1,64 @@
-//! Plugin resources: uploaded, staged, recalled, and put to use by a sync.
+//! Plugin resources: listed, staged, recalled, deleted, and put to use by a sync. Their bytes come by [`super::upload`] and
+//! go by [`super::download`].
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
-use cooperage_domain::entity::{AutomatorType, Kind, PluginType, ProviderType, is_valid_name};
+use cooperage_actors::fleet::Refresh;
+use cooperage_domain::entity::{AutomatorType, Kind, PluginType, ProviderType};
 use cooperage_plugins::resources::{ResourceKey, Side};
 use cooperage_schema::{PluginSide, Resource, ResourcePath, ResourceStatus};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
+use super::entities::version_number;
 use super::identity::Identity;
 use super::problem::Problem;
 use super::state::{AppState, owner_of};
-
-/// Largest resource that is taken, in bytes.
-pub const MAX_RESOURCE: usize = 64 * 1024 * 1024;
+use super::{plugin_types, upload};
 
 type State = web::Data<AppState>;
 type Answer = Result<HttpResponse, Problem>;
 
-/// Routes of plugin resources.
+/// Routes of plugin resources; and that of a version of a plugin type, which looks like one of them.
 pub fn routes(config: &mut web::ServiceConfig) {
     for side in [PluginSide::Automator, PluginSide::Provider] {
         let base = format!("/v2/plugins/{}/{{plugin}}/{{kind}}", side.as_str());
         let one = format!("{base}/{{name}}");
         let version = format!("{one}/versions/{{version}}");
+        let (stage, recall) = (format!("{version}/stage"), format!("{version}/recall"));
         config
-            .route(
-                &base,
-                web::get().to(move |state, identity, at, query| list(side, state, identity, at, query)),
+            .service(
+                web::resource(&base)
+                    .route(web::get().to(move |s, i, at, query| list(side, s, i, at, query)))
+                    .route(web::delete().to(move |s, i, at| delete_type_version(side, s, i, at))),
             )
             .service(
                 web::resource(&one)
-                    .app_data(web::PayloadConfig::new(MAX_RESOURCE))
-                    .route(
-                        web::get()
-                            .to(move |state, identity, at, query| list_one(side, state, identity, at, query)),
-                    )
-                    .route(
-                        web::post()
-                            .to(move |state, identity, at, body| upload(side, state, identity, at, body)),
-                    ),
+                    .route(web::get().to(move |s, i, at, query| list_one(side, s, i, at, query)))
+                    .route(web::post().to(move |s, i, at, r, p| upload::post(side, s, i, at, r, p)))
+                    .route(web::delete().to(move |s, i, at| delete(side, s, i, at))),
             )
-            .route(
-                &format!("{version}/stage"),
-                web::post().to(move |s, i, at| turn(side, Turn::Stage, s, i, at)),
+            .service(
+                web::resource(&version)
+                    .route(web::delete().to(move |s, i, at| delete_version(side, s, i, at))),
             )
-            .route(
-                &format!("{version}/recall"),
-                web::post().to(move |s, i, at| turn(side, Turn::Recall, s, i, at)),
+            .service(
+                web::resource(&stage)
+                    .route(web::post().to(move |s, i, at| turn(side, Turn::Stage, s, i, at))),
+            )
+            .service(
+                web::resource(&recall)
+                    .route(web::post().to(move |s, i, at| turn(side, Turn::Recall, s, i, at))),
             );
     }
-    config.route("/v2/plugins/sync", web::post().to(sync));
+    config.service(web::resource("/v2/plugins/sync").route(web::post().to(sync)));
 }
+
+/// Names a kind of resource in a path: plugin and type.
+pub(super) type OfPlugin = web::Path<(String, String)>;
+/// Names a resource in a path: plugin, type and name.
+pub(super) type OfName = web::Path<(String, String, String)>;
+type OfVersion = web::Path<(String, String, String, String)>;
 
 #[derive(Debug, Default, Deserialize)]
 struct ListQuery {
@@ -65,8 +71,11 @@ enum Turn {
     Recall,
 }
 
-/// The kind of resource, if the plugin has it.
-fn resource_type(
+/// The kind of resource, if the plugin has it. Waits for the database.
+///
+/// # Errors
+/// 404.
+pub(super) fn resource_type(
     state: &AppState,
     identity: &Identity,
     side: PluginSide,
@@ -102,7 +111,8 @@ fn wanted(query: &ListQuery) -> Result<Option<ResourceStatus>, Problem> {
     })
 }
 
-fn shown(resource: &Resource) -> Value {
+/// A version as it is answered.
+pub(super) fn shown(resource: &Resource) -> Value {
     json!({
         "name": resource.name,
         "version": resource.version,
@@ -116,7 +126,7 @@ async fn list(
     side: PluginSide,
     state: State,
     identity: Identity,
-    at: web::Path<(String, String)>,
+    at: OfPlugin,
     query: web::Query<ListQuery>,
 ) -> Answer {
     identity.require_admin()?;
@@ -144,7 +154,7 @@ async fn list_one(
     side: PluginSide,
     state: State,
     identity: Identity,
-    at: web::Path<(String, String, String)>,
+    at: OfName,
     query: web::Query<ListQuery>,
 ) -> Answer {
     identity.require_admin()?;
@@ -160,46 +170,54 @@ async fn list_one(
     Ok(HttpResponse::Ok().json(found))
 }
 
-async fn upload(
-    side: PluginSide,
-    state: State,
-    identity: Identity,
-    at: web::Path<(String, String, String)>,
-    body: web::Bytes,
-) -> Answer {
+async fn delete(side: PluginSide, state: State, identity: Identity, at: OfName) -> Answer {
     identity.require_admin()?;
     let (plugin, kind, name) = at.into_inner();
-    if !is_valid_name(&name) || name.starts_with('.') {
-        let detail = format!("resource name {name:?} is not a valid name");
-        return Err(
-            Problem::new(StatusCode::BAD_REQUEST, detail).with_remedy("use letters, digits, '_', '.' or '-'")
-        );
-    }
-    let stored = state
+    state
         .blocking(move |state| {
             let of = resource_type(state, &identity, side, &plugin, &kind)?;
-            let sha256 = super::identity::hex(&Sha256::digest(&body));
-            let resource = state.store.add_resource(&of, &name, &sha256, body.len() as u64)?;
-            state.resources.write(&key(&resource), resource.version, &body)?;
-            Ok(resource)
+            let versions = state.store.resources(&of, Some(&name))?;
+            state.store.delete_resources(&of, &name)?;
+            versions.iter().try_for_each(|version| forget_bytes(state, version))
         })
         .await?;
-    Ok(HttpResponse::Ok().json(shown(&stored)))
+    Ok(HttpResponse::Ok().finish())
 }
 
-async fn turn(
-    side: PluginSide,
-    turn: Turn,
-    state: State,
-    identity: Identity,
-    at: web::Path<(String, String, String, String)>,
-) -> Answer {
+/// One that is not there is no fault.
+async fn delete_version(side: PluginSide, state: State, identity: Identity, at: OfVersion) -> Answer {
     identity.require_admin()?;
     let (plugin, kind, name, version) = at.into_inner();
-    let version: u64 = version.parse().map_err(|_| {
-        Problem::new(StatusCode::BAD_REQUEST, format!("version {version:?} is not a number"))
-            .with_remedy("use a number")
-    })?;
+    let version = version_number(&version)?;
+    state
+        .blocking(move |state| {
+            let of = resource_type(state, &identity, side, &plugin, &kind)?;
+            let versions = state.store.resources(&of, Some(&name))?;
+            let Some(found) = versions.iter().find(|found| found.version == version) else { return Ok(()) };
+            state.store.delete_resource(&of, &name, version)?;
+            forget_bytes(state, found)
+        })
+        .await?;
+    Ok(HttpResponse::Ok().finish())
+}
+
+fn forget_bytes(state: &AppState, version: &Resource) -> Result<(), Problem> {
+    Ok(state.resources.remove(&key(version), version.version)?)
+}
+
+async fn delete_type_version(side: PluginSide, state: State, identity: Identity, at: OfPlugin) -> Answer {
+    let (plugin, version) = at.into_inner();
+    let kind = match side {
+        PluginSide::Automator => Kind::AutomatorType,
+        PluginSide::Provider => Kind::ProviderType,
+    };
+    plugin_types::delete(kind, state, identity, plugin, Some(version)).await
+}
+
+async fn turn(side: PluginSide, turn: Turn, state: State, identity: Identity, at: OfVersion) -> Answer {
+    identity.require_admin()?;
+    let (plugin, kind, name, version) = at.into_inner();
+    let version = version_number(&version)?;
     state
         .blocking(move |state| {
             let of = resource_type(state, &identity, side, &plugin, &kind)?;
@@ -213,28 +231,34 @@ async fn turn(
     Ok(HttpResponse::Ok().finish())
 }
 
-/// Puts staged versions to use and recalled ones out of it.
 async fn sync(state: State, identity: Identity) -> Answer {
     identity.require_admin()?;
-    state
-        .blocking(move |state| {
-            // Every live version before, so that those which end are known.
-            let before = state.store.live_resources(&identity.tenant)?;
-            let active = state.store.sync_resources(&identity.tenant)?;
-            let still = |old: &Resource| active.iter().any(|new| new.of == old.of && new.name == old.name);
-            for ended in before.iter().filter(|old| !still(old)) {
-                state.resources.activate(&key(ended), None)?;
-            }
-            for resource in &active {
-                state.resources.activate(&key(resource), Some(resource.version))?;
-            }
-            Ok(())
-        })
-        .await?;
+    let tenant = identity.tenant.clone();
+    state.blocking(move |state| synchronise(state, &identity.tenant)).await?;
+    state.fleet.do_send(Refresh { tenant });
     Ok(HttpResponse::Ok().finish())
 }
 
-fn key(resource: &Resource) -> ResourceKey {
+/// Puts a tenant's staged versions to use and recalled ones out of it. Waits for the database and the disk.
+///
+/// # Errors
+/// When one of them refuses.
+pub(super) fn synchronise(state: &AppState, tenant: &str) -> Result<(), Problem> {
+    // Every live version before, so that those which end are known.
+    let before = state.store.live_resources(tenant)?;
+    let active = state.store.sync_resources(tenant)?;
+    let still = |old: &Resource| active.iter().any(|new| new.of == old.of && new.name == old.name);
+    for ended in before.iter().filter(|old| !still(old)) {
+        state.resources.activate(&key(ended), None)?;
+    }
+    for resource in &active {
+        state.resources.activate(&key(resource), Some(resource.version))?;
+    }
+    Ok(())
+}
+
+/// Where the bytes of a resource are.
+pub(super) fn key(resource: &Resource) -> ResourceKey {
     ResourceKey {
         tenant: resource.of.tenant.clone(),
         side: match resource.of.side {

@@ -19,6 +19,7 @@ use slog::Logger;
 
 use super::identity::Identity;
 use super::problem::Problem;
+use super::reservations::Reservations;
 use crate::config::Settings;
 
 /// What every handler may use.
@@ -35,6 +36,8 @@ pub struct AppState {
     pub fleet: Addr<Fleet>,
     /// How long tasks take.
     pub estimates: Estimates,
+    /// What creates under way have reserved.
+    pub reservations: Reservations,
     /// Plugin resources on disk.
     pub resources: ResourceDirectory,
     /// Tells the time.
@@ -99,6 +102,7 @@ impl AppState {
             images: self.entities(tenant)?,
             services: self.entities(tenant)?,
             templates: self.entities(tenant)?,
+            partials: self.entities(tenant)?,
         })
     }
 

@@ -31,7 +31,9 @@ type Answer = Result<HttpResponse, Problem>;
 
 /// Routes for workers.
 pub fn routes(config: &mut web::ServiceConfig) {
-    config.route("/v2/tasks/take", web::post().to(take)).route("/v2/tasks/finish", web::post().to(finish));
+    config
+        .service(web::resource("/v2/tasks/take").route(web::post().to(take)))
+        .service(web::resource("/v2/tasks/finish").route(web::post().to(finish)));
 }
 
 /// Who asks, as workers say it; all are needed.

@@ -146,7 +146,8 @@ impl Client {
         let request = self.http.request(method, format!("{}{path}", self.server()));
         let request = request
             .header("Coopr-UserID", &self.connection.user)
-            .header("Coopr-TenantID", &self.connection.tenant);
+            .header("Coopr-TenantID", &self.connection.tenant)
+            .header("Accept", "application/json, application/problem+json");
         match &self.connection.token {
             Some(token) => request.bearer_auth(token),
             None => request,

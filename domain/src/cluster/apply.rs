@@ -12,6 +12,7 @@ use super::wanted;
 use crate::entity::Service;
 use crate::id::{JobId, NodeId, TaskId};
 use crate::plan::{self, ClusterAction, UnitId};
+use crate::provider_fields;
 use crate::task::{NodeProperties, TaskName, TaskReport};
 
 /// The cluster that results from all its events; `None` when there are none or the first one is not a request.
@@ -63,6 +64,7 @@ pub(super) fn change(cluster: &mut Cluster, event: &Event) {
         }
         Event::TemplateReplaced { template, .. } => cluster.template.clone_from(template),
         Event::LeaseChanged { expires, .. } => cluster.expires = *expires,
+        Event::ProviderFieldsGiven { fields, .. } => provider_fields::overlay(&mut cluster.provider, fields),
         Event::JobPaused { job, .. } => set_job(cluster, *job, JobStatus::Paused, "Paused by user."),
         Event::JobResumed { job, .. } => set_job(cluster, *job, JobStatus::Running, "Resumed by user."),
         Event::AttemptStarted { at, task, attempt, worker } => {

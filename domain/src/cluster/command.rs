@@ -77,6 +77,15 @@ pub enum Command {
         /// Who asks.
         by: String,
     },
+    /// Keep new values for the provider, and do the rest with them.
+    GiveFields {
+        /// The values, none of them secret.
+        fields: Map<String, Value>,
+        /// The rest.
+        command: Box<Command>,
+        /// Who asks.
+        by: String,
+    },
     /// A node and a worker are free for this task.
     StartAttempt {
         /// Number of the task.

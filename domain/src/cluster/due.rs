@@ -84,6 +84,7 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
             | Event::LayoutFound { .. }
             | Event::LayoutRefused { .. }
             | Event::JobFailed { .. }
+            | Event::ProviderFieldsGiven { .. }
             | Event::JobEnded { .. } => {}
         }
     }

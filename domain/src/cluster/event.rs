@@ -109,6 +109,15 @@ pub enum Event {
         /// Who asked.
         by: String,
     },
+    /// Values for the provider were given, none of them secret.
+    ProviderFieldsGiven {
+        /// When.
+        at: i64,
+        /// They take the place of values of the same name.
+        fields: Map<String, Value>,
+        /// Who gave them.
+        by: String,
+    },
     /// A job starts nothing new until it is resumed.
     JobPaused {
         /// When.

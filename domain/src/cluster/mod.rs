@@ -32,6 +32,7 @@ mod delete;
 mod due;
 mod ending;
 mod event;
+mod give_fields;
 mod job;
 mod limits;
 mod numbering;

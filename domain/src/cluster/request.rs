@@ -12,7 +12,8 @@ use super::limits::Limits;
 use super::numbering::number_nodes;
 use super::state::Account;
 use crate::entity::{
-    ClusterTemplate, Entity, HardwareType, ImageType, Kind, Provider, ProviderType, Service, is_valid_name,
+    ClusterTemplate, Entity, HardwareType, ImageType, Kind, PartialTemplate, Provider, ProviderType, Service,
+    is_valid_name,
 };
 use crate::hostname::check_dns_suffix;
 use crate::id::{ClusterId, NodeId};
@@ -20,6 +21,7 @@ use crate::invalid::Invalid;
 use crate::layout::{self, Layout, LayoutRequest, NoLayout};
 use crate::macros::{self, MacroError};
 use crate::provider_fields::{self, GroupedFields, MissingFields};
+use crate::resolve::{self, ResolveError};
 use crate::task::NodeProperties;
 
 /// What a user asks for. Empty and absent are the same.
@@ -39,7 +41,11 @@ pub struct ClusterRequest {
     #[serde(default, deserialize_with = "crate::lenient::optional_number")]
     pub num_machines: Option<i64>,
     /// Name of the provider.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::optional_text",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub provider: Option<String>,
     /// Values for the provider type's fields.
     #[serde(
@@ -91,6 +97,25 @@ pub struct Catalog {
     pub services: Vec<Service>,
     /// Cluster templates.
     pub templates: Vec<ClusterTemplate>,
+    /// Partial templates.
+    pub partials: Vec<PartialTemplate>,
+}
+
+impl Catalog {
+    /// A template as clusters are made from it: merged with what it extends and includes.
+    ///
+    /// # Errors
+    /// When something it refers to does not exist or does not fit.
+    pub fn resolved(&self, template: &ClusterTemplate) -> Result<ClusterTemplate, ResolveError> {
+        if template.extends.is_none() && template.includes.is_empty() {
+            return Ok(template.clone());
+        }
+        let by_name = resolve::Catalog {
+            templates: self.templates.iter().map(|t| (t.base.name.clone(), t.clone())).collect(),
+            partials: self.partials.iter().map(|p| (p.base.name.clone(), p.clone())).collect(),
+        };
+        Ok(resolve::merge(template, &by_name)?.template)
+    }
 }
 
 /// Why a request is refused before anything is solved.
@@ -111,6 +136,9 @@ pub enum RequestFault {
         /// What to do about it.
         remedy: String,
     },
+    /// The template cannot be merged with what it refers to.
+    #[error(transparent)]
+    Unresolvable(#[from] ResolveError),
     /// Values the provider needs are missing.
     #[error(transparent)]
     MissingFields(#[from] MissingFields),
@@ -190,7 +218,7 @@ impl ClusterRequest {
     /// # Errors
     /// The first thing that is unknown, out of its limits, or missing.
     pub fn accept(&self, catalog: &Catalog, asking: Asking) -> Result<Accepted, RequestFault> {
-        let template = self.template(catalog)?;
+        let template = &catalog.resolved(self.template(catalog)?)?;
         layout::check_size(template, self.machines()).map_err(|reason| {
             let fault = format!("is not allowed: {}", reason.fault);
             Invalid::new("numMachines", self.machines(), fault, reason.remedy)

@@ -11,15 +11,28 @@ pub const MAX_NAME_LENGTH: usize = 255;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Base {
     /// Unique within a kind and a tenant; see [`is_valid_name`].
+    #[serde(deserialize_with = "crate::lenient::text")]
     pub name: String,
     /// A title for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::optional_text",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub label: Option<String>,
     /// Free text for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::optional_text",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub description: Option<String>,
     /// A name or address of a picture; not interpreted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::optional_text",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub icon: Option<String>,
     /// Given by the store, from 1; ignored when a document is written.
     #[serde(
@@ -67,6 +80,16 @@ impl Kind {
     pub const ALL: [Self; 8] = [
         Self::ProviderType,
         Self::AutomatorType,
+        Self::Provider,
+        Self::HardwareType,
+        Self::ImageType,
+        Self::Service,
+        Self::ClusterTemplate,
+        Self::PartialTemplate,
+    ];
+
+    /// The kinds a tenant owns, in order of reference; the others are global.
+    pub const OWNED: [Self; 6] = [
         Self::Provider,
         Self::HardwareType,
         Self::ImageType,

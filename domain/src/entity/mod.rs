@@ -10,7 +10,7 @@ mod plugin_type;
 mod provider;
 mod service;
 
-pub use base::{Base, Entity, Kind, Link, is_valid_name};
+pub use base::{Base, Entity, Kind, Link, check_name, is_valid_name};
 pub use cluster_template::{
     Administration, ClusterTemplate, Compatibility, Constraints, Defaults, LayoutRules, PartialTemplate,
     Quantities, ServiceConstraint, SizeLimits, TemplateName,

@@ -54,9 +54,9 @@ fn rows_are_read_as_they_were_written(fresh: &Fresh) {
     assert_eq!(store.task(task(7, 1)).unwrap().as_ref(), Some(&second.tasks[0]));
     assert_eq!(store.task(cooperage_domain::id::TaskId { job: job(7, 2), number: 1 }), Ok(None), "of job 1");
     assert_eq!(store.cluster(ClusterId(8)), Ok(None));
-    assert_eq!(store.all_nodes(Some("dept-a")).unwrap().len(), 2);
-    assert_eq!(store.all_nodes(Some("dept-b")).unwrap().len(), 0);
-    assert_eq!(store.all_nodes(None).unwrap().len(), 2);
+    assert_eq!(store.all_nodes(Some("dept-a"), None).unwrap().len(), 2);
+    assert_eq!(store.all_nodes(Some("dept-b"), None).unwrap().len(), 0);
+    assert_eq!(store.all_nodes(None, None).unwrap().len(), 2);
 }
 
 fn clusters_are_filtered_and_newest_first(fresh: &Fresh) {

@@ -1,7 +1,7 @@
 //! The life of plugin resources.
 
 use cooperage_schema::ResourceStatus::{Active, Inactive, Recalled, Staged};
-use cooperage_schema::{PluginSide, ResourcePath, ResourceStatus, Store, StoreError};
+use cooperage_schema::{PluginSide, Resource, ResourcePath, ResourceStatus, Store, StoreError, Tenant};
 
 use crate::fresh::{Fresh, on_both_engines};
 
@@ -23,7 +23,10 @@ fn path(tenant: &str) -> ResourcePath {
 }
 
 fn add(store: &Store, name: &str) -> u64 {
-    store.add_resource(&path("t"), name, "00ff", 12).unwrap().version
+    let version = store.number_resource(&path("t"), name).unwrap();
+    let (of, name, sha256) = (path("t"), name.to_owned(), "00ff".to_owned());
+    store.add_resource(Resource { of, name, version, status: Inactive, sha256, size: 12 }).unwrap();
+    version
 }
 
 fn statuses(store: &Store, name: &str) -> Vec<(u64, ResourceStatus)> {
@@ -111,9 +114,10 @@ fn tenants_sync_for_themselves_and_may_be_copied(fresh: &Fresh) {
     assert_eq!(store.sync_resources("u"), Ok(vec![]));
     assert_eq!(statuses(&store, "nginx"), [(1, Inactive), (2, Staged)]);
 
-    assert_eq!(store.copy_resources("t", "u"), Ok(2));
+    let tenant = Tenant { id: "u".to_owned(), name: "copy".to_owned(), document: "{}".to_owned() };
+    store.create_tenant(tenant, Some("t"), 5).unwrap();
     let copies = store.resources(&path("u"), None).unwrap();
     let copies: Vec<_> = copies.iter().map(|row| (row.version, row.status)).collect();
     assert_eq!(copies, statuses(&store, "nginx"));
-    assert_eq!(store.add_resource(&path("u"), "nginx", "aa", 1).unwrap().version, 3);
+    assert_eq!(store.number_resource(&path("u"), "nginx"), Ok(3));
 }

@@ -1,0 +1,238 @@
+//! What can be asked of a cluster that is there: each queues a job, or changes what the cluster is, and answers at once.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, web};
+use cooperage_actors::cluster::Operate;
+use cooperage_actors::registry::Find;
+use cooperage_domain::cluster::{Cluster, Command, ServiceChange, decide};
+use cooperage_domain::entity::{Kind, ProviderType};
+use cooperage_domain::provider_fields::admit;
+use cooperage_schema::SUPERADMIN;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::body;
+use super::clusters::refuse_secrets;
+use super::identity::Identity;
+use super::problem::Problem;
+use super::state::AppState;
+
+type State = web::Data<AppState>;
+type Answer = Result<HttpResponse, Problem>;
+type Id = web::Path<String>;
+
+/// Routes of changes; those that share a path with reading are in [`super::clusters`].
+pub fn routes(config: &mut web::ServiceConfig) {
+    let one = "/v2/clusters/{id}";
+    let mut post = |path: &str, route: actix_web::Route| {
+        config.service(web::resource(format!("{one}/{path}")).route(route));
+    };
+    post("abort", web::post().to(abort));
+    post("retry", web::post().to(retry));
+    post("pause", web::post().to(pause));
+    post("resume", web::post().to(resume));
+    post("clustertemplate/sync", web::post().to(sync_template));
+    let changes =
+        [("start", ServiceChange::Start), ("stop", ServiceChange::Stop), ("restart", ServiceChange::Restart)];
+    // Before the paths with a service, so that these words after `services` are always actions.
+    for (word, change) in changes {
+        post(
+            &format!("services/{word}"),
+            web::post()
+                .to(move |s, i, id: Id, body| change_services(change, s, i, id.into_inner(), None, body)),
+        );
+    }
+    for (word, change) in changes {
+        post(
+            &format!("services/{{service}}/{word}"),
+            web::post().to(move |s, i, at: web::Path<(String, String)>, body| {
+                let (id, service) = at.into_inner();
+                change_services(change, s, i, id, Some(service), body)
+            }),
+        );
+    }
+}
+
+/// What every change may bring along.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Fields {
+    #[serde(deserialize_with = "cooperage_domain::lenient::null_as_default")]
+    provider_fields: Map<String, Value>,
+}
+
+/// `DELETE /v2/clusters/{id}`: gives all machines back.
+pub async fn delete(state: State, identity: Identity, id: Id, body: web::Bytes) -> Answer {
+    let Fields { provider_fields } = body::parse_optional(&body)?;
+    let cluster = state.cluster(&identity, &id).await?;
+    let command = Command::Delete { by: identity.user.clone() };
+    operate_with(&state, identity, &cluster, command, provider_fields).await
+}
+
+async fn abort(state: State, identity: Identity, id: Id) -> Answer {
+    operate(&state, identity, &id, |by| Command::Abort { by }).await
+}
+
+async fn retry(state: State, identity: Identity, id: Id) -> Answer {
+    operate(&state, identity, &id, |by| Command::Retry { by }).await
+}
+
+async fn pause(state: State, identity: Identity, id: Id) -> Answer {
+    operate(&state, identity, &id, |by| Command::Pause { by }).await
+}
+
+async fn resume(state: State, identity: Identity, id: Id) -> Answer {
+    operate(&state, identity, &id, |by| Command::Resume { by }).await
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Prolongation {
+    #[serde(default, deserialize_with = "cooperage_domain::lenient::optional_number")]
+    expire_time: Option<i64>,
+}
+
+/// `POST /v2/clusters/{id}`: ends the lease at another time.
+pub async fn prolong(state: State, identity: Identity, id: Id, body: web::Bytes) -> Answer {
+    let wanted: Prolongation = body::parse(&body)?;
+    let expires =
+        wanted.expire_time.ok_or_else(|| missing("expireTime", "the expire time", "ms since 1970"))?;
+    operate(&state, identity, &id, move |by| Command::Prolong { expires, by }).await
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Configuration {
+    config: Option<Map<String, Value>>,
+    #[serde(default = "restarts", deserialize_with = "cooperage_domain::lenient::boolean")]
+    restart: bool,
+    #[serde(flatten)]
+    fields: Fields,
+}
+
+const fn restarts() -> bool {
+    true
+}
+
+/// `PUT /v2/clusters/{id}/config`: another configuration, as a whole.
+pub async fn configure(state: State, identity: Identity, id: Id, body: web::Bytes) -> Answer {
+    let Configuration { config, restart, fields } = body::parse(&body)?;
+    let config = config.ok_or_else(|| missing("config", "the configuration", "an object"))?;
+    let cluster = state.cluster(&identity, &id).await?;
+    let command = Command::Configure { config, restart, by: identity.user.clone() };
+    operate_with(&state, identity, &cluster, command, fields.provider_fields).await
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Addition {
+    #[serde(default, deserialize_with = "cooperage_domain::lenient::null_as_default")]
+    services: BTreeSet<String>,
+    #[serde(flatten)]
+    fields: Fields,
+}
+
+/// `POST /v2/clusters/{id}/services`: more services on the nodes that are there.
+pub async fn add_services(state: State, identity: Identity, id: Id, body: web::Bytes) -> Answer {
+    let Addition { services, fields } = body::parse(&body)?;
+    if services.is_empty() {
+        return Err(missing("services", "the list of services", "at least one name"));
+    }
+    let cluster = state.cluster(&identity, &id).await?;
+    let tenant = identity.tenant.clone();
+    let known = state.blocking(move |state| Ok(state.store.entities(&tenant)?)).await?;
+    let command = Command::AddServices { services, known, by: identity.user.clone() };
+    operate_with(&state, identity, &cluster, command, fields.provider_fields).await
+}
+
+async fn change_services(
+    change: ServiceChange,
+    state: State,
+    identity: Identity,
+    id: String,
+    service: Option<String>,
+    body: web::Bytes,
+) -> Answer {
+    let Fields { provider_fields } = body::parse_optional(&body)?;
+    let cluster = state.cluster(&identity, &id).await?;
+    let command = Command::ChangeServices { change, service, by: identity.user.clone() };
+    operate_with(&state, identity, &cluster, command, provider_fields).await
+}
+
+/// Takes over the newest version of the cluster's template.
+async fn sync_template(state: State, identity: Identity, id: Id) -> Answer {
+    let cluster = state.cluster(&identity, &id).await?;
+    let (tenant, name) = (identity.tenant.clone(), cluster.template.base.name.clone());
+    let template = state
+        .blocking(move |state| {
+            let catalog = state.catalog(&tenant)?;
+            let found = catalog.templates.iter().find(|template| template.base.name == name);
+            let found = found.ok_or_else(|| {
+                let detail = format!("{} {name:?} no longer exists", Kind::ClusterTemplate.noun());
+                Problem::new(StatusCode::NOT_FOUND, detail).with_remedy("store it again, and sync then")
+            })?;
+            Ok(catalog.resolved(found)?)
+        })
+        .await?;
+    let command = Command::SyncTemplate { template: Box::new(template), by: identity.user.clone() };
+    tell(&state, identity, &cluster, command).await
+}
+
+fn missing(field: &str, what: &str, form: &str) -> Problem {
+    let detail = format!("invalid input: {field}: {what} is missing");
+    let mut problem = Problem::new(StatusCode::BAD_REQUEST, detail).with_remedy(format!("give {form}"));
+    problem.field = Some(field.to_owned());
+    problem
+}
+
+/// Tells a visible cluster something that needs no values for the provider.
+async fn operate(
+    state: &Arc<AppState>,
+    identity: Identity,
+    id: &str,
+    command: impl FnOnce(String) -> Command,
+) -> Answer {
+    let cluster = state.cluster(&identity, id).await?;
+    let command = command(identity.user.clone());
+    tell(state, identity, &cluster, command).await
+}
+
+/// Tells a cluster something that is done with the provider, for which the values given must suffice.
+async fn operate_with(
+    state: &Arc<AppState>,
+    identity: Identity,
+    cluster: &Arc<Cluster>,
+    command: Command,
+    given: Map<String, Value>,
+) -> Answer {
+    let name = cluster.provider.providertype.clone();
+    let kind: Option<ProviderType> =
+        state.blocking(move |state| Ok(state.store.entity(SUPERADMIN, &name, None)?)).await?;
+    // Without its type nothing is known of a provider's fields, and nothing can be missing.
+    let parameters = kind.map(|kind| kind.0.parameters).unwrap_or_default();
+    let fields = match admit(&parameters, &cluster.provider, &given, &Map::new()) {
+        Ok(fields) => fields,
+        Err(lacking) => {
+            // That the cluster cannot do it at all is said first; and what changes nothing needs nothing.
+            let events = decide(cluster, command, state.clock.now())?;
+            return if events.is_empty() { Ok(HttpResponse::Ok().finish()) } else { Err(lacking.into()) };
+        }
+    };
+    refuse_secrets(&fields.sensitive)?;
+    let by = identity.user.clone();
+    let command = match fields.plain.is_empty() {
+        true => command,
+        false => Command::GiveFields { fields: fields.plain, command: Box::new(command), by },
+    };
+    tell(state, identity, cluster, command).await
+}
+
+async fn tell(state: &Arc<AppState>, identity: Identity, cluster: &Cluster, command: Command) -> Answer {
+    let address = state.registry.send(Find { id: cluster.id }).await.map_err(Problem::internal)??;
+    let operate = Operate { command, who: identity.user };
+    address.send(operate).await.map_err(Problem::internal)??;
+    Ok(HttpResponse::Ok().finish())
+}

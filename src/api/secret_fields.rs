@@ -1,0 +1,95 @@
+//! Secrets in providers: shown as a mask, and kept where a mask comes back.
+
+use cooperage_domain::entity::{Entity, FieldSchema, Provider, ProviderType};
+use cooperage_schema::SUPERADMIN;
+use serde_json::{Map, Value};
+
+use super::problem::Problem;
+use super::state::AppState;
+
+/// What stands for a secret.
+pub const MASK: &str = "********";
+
+/// Which fields of which provider types are secrets: those marked so, and passwords.
+/// By default none are.
+#[derive(Default)]
+pub struct SecretFields(Vec<ProviderType>);
+
+impl SecretFields {
+    /// Those of all provider types. Waits for the database.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn load(state: &AppState) -> Result<Self, Problem> {
+        Ok(Self(state.store.entities(SUPERADMIN)?))
+    }
+
+    /// Puts the mask in place of every secret in a provider's values.
+    pub fn hide(&self, providertype: &str, values: &mut Map<String, Value>) {
+        for (name, value) in values.iter_mut() {
+            if self.is_secret(providertype, name) && !value.is_null() {
+                *value = MASK.into();
+            }
+        }
+    }
+
+    /// A provider as it may be shown.
+    #[must_use]
+    pub fn hidden(&self, mut provider: Provider) -> Provider {
+        self.hide(&provider.providertype, &mut provider.provisioner);
+        provider
+    }
+
+    /// Takes back the values that stand behind masks: those the provider had before, if it had any.
+    pub fn restore(&self, provider: &mut Provider, before: Option<&Provider>) {
+        let Some(before) = before else { return };
+        for (name, value) in &mut provider.provisioner {
+            if *value == MASK
+                && self.is_secret(&provider.providertype, name)
+                && let Some(kept) = before.provisioner.get(name)
+            {
+                value.clone_from(kept);
+            }
+        }
+    }
+
+    fn is_secret(&self, providertype: &str, field: &str) -> bool {
+        let found = self.0.iter().find(|kind| kind.base().name == providertype);
+        let is = |schema: &FieldSchema| schema.sensitive || schema.kind == "password";
+        found.is_some_and(|kind| {
+            let parameters = &kind.0.parameters;
+            [&parameters.admin, &parameters.user].iter().any(|set| set.fields.get(field).is_some_and(is))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn secrets_are_hidden_and_come_back() {
+        let kind = json!({"name": "cloud", "parameters": {"admin": {"fields": {
+            "url": {"label": "URL", "type": "text"},
+            "key": {"label": "Key", "type": "password"},
+            "token": {"label": "Token", "type": "text", "sensitive": true}}}}});
+        let secrets = SecretFields(vec![serde_json::from_value(kind).unwrap()]);
+        let stored: Provider = serde_json::from_value(json!({"name": "p", "providertype": "cloud",
+            "provisioner": {"url": "u", "key": "k", "token": "t", "other": "o"}}))
+        .unwrap();
+        let mut shown = secrets.hidden(stored.clone());
+        assert_eq!(
+            Value::from(shown.provisioner.clone()),
+            json!({"url": "u", "key": MASK, "token": MASK, "other": "o"})
+        );
+        shown.provisioner.insert("url".to_owned(), MASK.into());
+        shown.provisioner.insert("token".to_owned(), "new".into());
+        secrets.restore(&mut shown, Some(&stored));
+        assert_eq!(
+            Value::from(shown.provisioner),
+            json!({"url": MASK, "key": "k", "token": "new", "other": "o"})
+        );
+    }
+}
