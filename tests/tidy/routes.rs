@@ -1,4 +1,7 @@
 //! The book's table of routes is the program's.
+//!
+//! Routes are read from the sources as text: every path begins in a text with `/v2` or `/status`, goes on from one by a
+//! variable (`{base}/x`) or in a scope (`/{x}`), or is given to a small function that puts it behind one (`{base}/{path}`).
 
 use std::collections::BTreeMap;
 
@@ -6,6 +9,8 @@ use crate::tree::{Offence, Tree};
 
 const PAGE: &str = "docs/src/rest.md";
 const SOURCES: &str = "src/api/";
+/// The variable that stands for the argument of a function which makes routes.
+const ARGUMENT: &str = "/{path}";
 
 pub fn offences(tree: &Tree) -> Vec<Offence> {
     let page = tree.file(PAGE);
@@ -33,48 +38,99 @@ fn row(line: &str) -> Option<String> {
     Some(without_names(path.split('?').next().unwrap_or(path)))
 }
 
-/// Paths in the texts of a source, with the lines they stand on.
-///
-/// A text that begins with a variable (`{base}/x`) goes on from the text that was given to it, one that begins with
-/// `/{` from the scope before it.
+/// Paths that a source serves, with the lines they stand on.
 fn paths(source: &str) -> Vec<(usize, String)> {
-    let mut found = Vec::new();
-    let mut scope = String::new();
-    let mut variables = BTreeMap::new();
-    for (index, line) in source.lines().enumerate() {
-        let line = line.trim();
-        if line.starts_with("#[cfg(test)]") {
-            break;
-        }
-        if line.starts_with("//") {
-            continue;
-        }
-        for text in line.split('"').skip(1).step_by(2) {
-            let path = match text.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
-                Some((name, rest)) if rest.starts_with('/') => match variables.get(name) {
-                    Some(base) => format!("{base}{rest}"),
-                    None => continue,
-                },
-                _ if text.starts_with("/{") => format!("{scope}{text}"),
-                _ if text.starts_with("/v2") || text.starts_with("/status") => text.to_owned(),
-                _ => continue,
-            };
-            if line.contains("scope(") {
-                scope.clone_from(&path);
+    let mut reader = Reader::default();
+    let source = source.split("#[cfg(test)]").next().unwrap_or_default();
+    let mut line = 1;
+    for statement in source.split_inclusive(';') {
+        reader.statement(line, statement);
+        line += statement.matches('\n').count();
+    }
+    reader.found
+}
+
+/// What is known of the paths of a source so far.
+#[derive(Default)]
+struct Reader {
+    variables: BTreeMap<String, String>,
+    /// Functions that make routes, with what they put before their argument.
+    functions: BTreeMap<String, String>,
+    /// What the scope that was opened last begins with.
+    scope: String,
+    found: Vec<(usize, String)>,
+}
+
+impl Reader {
+    fn statement(&mut self, first_line: usize, statement: &str) {
+        let code: Vec<&str> = statement
+            .lines()
+            .map(|line| if line.trim_start().starts_with("//") { "" } else { line })
+            .collect();
+        let code = code.join("\n");
+        let (names, value) = assigned(&code);
+        let mut names = names.into_iter();
+        // Between quotes stand the texts, at every second place.
+        let mut line = first_line;
+        for (index, part) in code.split('"').enumerate() {
+            if index % 2 == 1
+                && let Some(path) = self.resolved(part, &code)
+            {
+                if code.contains("scope(") && part.starts_with("/v2") {
+                    self.scope.clone_from(&path);
+                }
+                if let Some(base) = path.strip_suffix(ARGUMENT) {
+                    self.functions.extend(names.next().map(|name| (name, base.to_owned())));
+                } else if let Some(name) = names.next() {
+                    self.variables.insert(name, path);
+                } else {
+                    self.found.push((line, without_names(&path)));
+                }
             }
-            match line.strip_prefix("let ").and_then(|rest| rest.split_once(" = ")) {
-                Some((name, _)) => drop(variables.insert(name.to_owned(), path)),
-                None => found.push((index + 1, without_names(&path))),
-            }
+            line += part.matches('\n').count();
         }
-        // A route may be given by the variable itself.
-        for (name, path) in &variables {
-            if line.contains(&format!("&{name},")) || line.contains(&format!("&{name})")) {
-                found.push((index + 1, without_names(path)));
+        for (name, path) in &self.variables {
+            let used = ["resource(&NAME)", "resource(NAME)", "route(&NAME,", "\n                &NAME,"];
+            let is_used = used.iter().any(|form| value.contains(&form.replace("NAME", name)));
+            if is_used {
+                self.found.push((first_line, without_names(path)));
             }
         }
     }
-    found
+
+    /// The whole path that a text stands for, if it stands for one.
+    fn resolved(&self, text: &str, code: &str) -> Option<String> {
+        if text.starts_with("/v2") || text.starts_with("/status") {
+            return (!text.contains(' ')).then(|| text.to_owned());
+        }
+        if text.starts_with("/{") && !self.scope.is_empty() {
+            return Some(format!("{}{text}", self.scope));
+        }
+        if let Some((name, rest)) = text.strip_prefix('{').and_then(|rest| rest.split_once('}'))
+            && rest.starts_with('/')
+        {
+            return Some(format!("{}{rest}", self.variables.get(name)?));
+        }
+        let called = |name: &str| {
+            let code = code.split_whitespace().collect::<String>();
+            ["NAME(\"", "NAME(&format!(\""]
+                .iter()
+                .any(|form| code.contains(&(form.replace("NAME", name) + text)))
+        };
+        let (_, base) = self.functions.iter().find(|(name, _)| called(name))?;
+        Some(format!("{base}/{text}"))
+    }
+}
+
+/// The names a statement gives to values, and what comes behind the `=`.
+fn assigned(code: &str) -> (Vec<String>, &str) {
+    let Some((before, rest)) = code.split_once("let ") else { return (Vec::new(), code) };
+    let Some((names, value)) = rest.split_once(" = ") else { return (Vec::new(), code) };
+    if before.contains('"') || names.contains('"') {
+        return (Vec::new(), code);
+    }
+    let names = names.trim_start_matches("mut ").trim_matches(['(', ')']).split(", ");
+    (names.map(str::to_owned).collect(), value)
 }
 
 /// What stands in braces is a name, the same whatever it is called.
@@ -88,26 +144,33 @@ fn without_names(path: &str) -> String {
 
 #[test]
 fn paths_are_put_together() {
-    let source = "
-        .route(\"/v2/clusters/{id}\", web::get())
-        web::scope(&format!(\"/v2/{}\", kind.plural()))
-            .route(\"/{name}\", web::get())
-        let base = format!(\"/v2/plugins/{}/{{plugin}}\", side);
-        let one = format!(\"{base}/{{name}}\");
-        .route(&base, web::get())
-        web::resource(&one)
-        .route(&format!(\"{one}/stage\"), web::post())
-    ";
+    let source = r#"
+        config.route("/v2/clusters/{id}", web::get().to(x));
+        let base = format!("/v2/plugins/{}/{{plugin}}", side);
+        let (one, two) = (format!("{base}/one"), format!("{base}/{{name}}"));
+        config.route(&base, web::get());
+        web::resource(&one).route(web::post());
+        // config.route("/v2/nothing", web::get());
+        web::resource(format!("{one}/stage"));
+        let mut post = |path: &str| web::resource(format!("{base}/{path}"));
+        post("abort", web::post());
+        post(
+            &format!("services/{word}"),
+            web::post());
+        Problem::new("all paths begin with /v2");
+        #[cfg(test)]
+        get("/v2/test");
+    "#;
     let found: Vec<String> = paths(source).into_iter().map(|(_, path)| path).collect();
     assert_eq!(
         found,
         [
             "/v2/clusters/*",
-            "/v2/*",
-            "/v2/*/*",
             "/v2/plugins/*/*",
-            "/v2/plugins/*/*/*",
-            "/v2/plugins/*/*/*/stage"
+            "/v2/plugins/*/*/one",
+            "/v2/plugins/*/*/one/stage",
+            "/v2/plugins/*/*/abort",
+            "/v2/plugins/*/*/services/*"
         ]
     );
     assert_eq!(row("| `GET` `/v2/nodes?x=1` | all |"), Some("/v2/nodes".to_owned()));
