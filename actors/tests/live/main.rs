@@ -2,6 +2,8 @@
 //!
 //! One file per matter; those that begin with `supervise_` are one per way in which something fails and is started again.
 
+#![allow(clippy::unwrap_used, reason = "what helps tests may panic as they may")]
+
 mod abort;
 mod adoption;
 mod create;
