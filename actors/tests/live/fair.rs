@@ -13,6 +13,7 @@ fn a_small_cluster_does_not_wait_for_a_large_one() {
         rig.lab.hold(&[&held[..], &["small:CREATE"]].concat());
         rig.create(1, &Sketch::alike("install configure initialize start", 6)).await;
         rig.until_pool(2, 4).await;
+        rig.lab.until_any_begun(2).await;
         rig.create(2, &Sketch::new("web: start\nsmall = web")).await;
         rig.until_pool(2, 5).await;
         rig.lab.release(&rig.lab.begun()[0]);

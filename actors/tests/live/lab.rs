@@ -90,6 +90,11 @@ impl Lab {
         self.until(&format!("{label} to begin"), |state| count(&state.begun, label) >= times).await;
     }
 
+    /// Waits until so many executions of anything have begun.
+    pub async fn until_any_begun(&self, times: usize) {
+        self.until(&format!("{times} executions to begin"), |state| state.begun.len() >= times).await;
+    }
+
     pub async fn until_ended(&self, label: &str, times: usize) {
         self.until(&format!("{label} to end"), |state| count(&state.ended, label) >= times).await;
     }
