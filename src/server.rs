@@ -27,7 +27,7 @@ use cooperage_actors::worker_pool::WorkerPool;
 use cooperage_domain::invalid::Invalid;
 use cooperage_plugins::resources::ResourceDirectory;
 use cooperage_plugins::ssh::SshError;
-use cooperage_schema::{DatabaseUrl, SUPERADMIN, Store, StoreError, StoreOptions};
+use cooperage_schema::{DatabaseUrl, SUPERADMIN, Store, StoreError, StoreOptions, Vault, VaultError};
 use slog::{Logger, info};
 use tokio::runtime::Runtime;
 
@@ -63,6 +63,9 @@ pub enum ServeError {
     /// The database cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Secrets cannot be kept.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
     /// A setting has a fault.
     #[error(transparent)]
     Setting(#[from] Invalid),
@@ -141,6 +144,7 @@ fn start_actors(
     logger: &Logger,
 ) -> Result<AppState, ServeError> {
     let estimates = Estimates::new(store.durations()?);
+    let vault = Vault::open(store.clone(), &settings.data_dir.join("secrets.key"))?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let pool = WorkerPool::new(settings.workers.local).start();
     let journal = Journal::new(store.journal(), logger.clone());
@@ -150,6 +154,7 @@ fn start_actors(
         janitor: Janitor::new(Arc::clone(&clock)).start(),
         provisioner: Provisioner::new(plugins, runtime.handle().clone()).start(),
         handover: Handover::default().start(),
+        vault: vault.clone(),
         pools: HashMap::from([(SUPERADMIN.to_owned(), pool)]),
         log: TaskLog::new(store.journal(), Arc::clone(&clock), logger.clone()),
         estimates: estimates.clone(),
@@ -165,6 +170,7 @@ fn start_actors(
         store,
         registry,
         handover,
+        vault,
         fleet,
         estimates,
         reservations: api::Reservations::default(),

@@ -37,6 +37,7 @@ mod tables;
 mod tenants;
 mod tokens;
 mod url;
+mod vault;
 mod work;
 mod writer;
 
@@ -60,3 +61,4 @@ pub use store::{Store, StoreOptions};
 pub use tenants::{SUPERADMIN, Tenant};
 pub use tokens::Token;
 pub use url::DatabaseUrl;
+pub use vault::{Vault, VaultError};

@@ -188,4 +188,11 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    secrets (cluster) {
+        cluster -> BigInt,
+        sealed -> Text,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(clusters, nodes, ownership, servers, tasks);

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
-use cooperage_actors::cluster::Operate;
-use cooperage_actors::registry::Find;
+use cooperage_actors::registry::Tell;
 use cooperage_domain::cluster::{Cluster, Command, ServiceChange, decide};
 use cooperage_domain::entity::{Kind, ProviderType};
 use cooperage_domain::provider_fields::admit;
@@ -15,7 +14,6 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::body;
-use super::clusters::refuse_secrets;
 use super::identity::Identity;
 use super::problem::Problem;
 use super::state::AppState;
@@ -213,7 +211,9 @@ async fn operate_with(
         state.blocking(move |state| Ok(state.store.entity(SUPERADMIN, &name, None)?)).await?;
     // Without its type nothing is known of a provider's fields, and nothing can be missing.
     let parameters = kind.map(|kind| kind.0.parameters).unwrap_or_default();
-    let fields = match admit(&parameters, &cluster.provider, &given, &Map::new()) {
+    let id = cluster.id;
+    let kept = state.blocking(move |state| Ok(state.vault.values(id)?)).await?;
+    let fields = match admit(&parameters, &cluster.provider, &given, &kept) {
         Ok(fields) => fields,
         Err(lacking) => {
             // That the cluster cannot do it at all is said first; and what changes nothing needs nothing.
@@ -221,7 +221,12 @@ async fn operate_with(
             return if events.is_empty() { Ok(HttpResponse::Ok().finish()) } else { Err(lacking.into()) };
         }
     };
-    refuse_secrets(&fields.sensitive)?;
+    if !fields.sensitive.is_empty() && fields.sensitive != *kept {
+        // Only when the cluster will do it: a refused request changes nothing.
+        decide(cluster, command.clone(), state.clock.now())?;
+        let secrets = fields.sensitive.clone();
+        state.blocking(move |state| Ok(state.vault.keep(id, secrets)?)).await?;
+    }
     let by = identity.user.clone();
     let command = match fields.plain.is_empty() {
         true => command,
@@ -231,8 +236,7 @@ async fn operate_with(
 }
 
 async fn tell(state: &Arc<AppState>, identity: Identity, cluster: &Cluster, command: Command) -> Answer {
-    let address = state.registry.send(Find { id: cluster.id }).await.map_err(Problem::internal)??;
-    let operate = Operate { command, who: identity.user };
-    address.send(operate).await.map_err(Problem::internal)??;
+    let tell = Tell { id: cluster.id, command, who: identity.user };
+    state.registry.send(tell).await.map_err(Problem::internal)??;
     Ok(HttpResponse::Ok().finish())
 }

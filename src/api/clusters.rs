@@ -8,7 +8,7 @@ use cooperage_domain::id::{ClusterId, JobId};
 use cooperage_domain::quota::UNLIMITED;
 use cooperage_schema::ClusterFilter;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::apply::refuse_cycles;
@@ -125,7 +125,6 @@ fn solve(
     let catalog = state.catalog(&identity.tenant)?;
     // Checked before a number is used up.
     let accepted = request.accept(&catalog, asking(state, identity, now))?;
-    refuse_secrets(&accepted.secrets)?;
     refuse_cycles(accepted.order.definitions.values())?;
     if strict {
         accepted.solve(&catalog).map_err(|refusal| Problem::from(&refusal))?;
@@ -138,6 +137,10 @@ fn solve(
     }
     let accepted = numbered(accepted, id);
     let nodes = accepted.lay_out(&catalog);
+    // Before the first task can ask for them.
+    if !accepted.secrets.is_empty() && nodes.is_ok() {
+        state.vault.keep(id, accepted.secrets.clone())?;
+    }
     Ok(Solved { accepted, nodes, reserved })
 }
 
@@ -158,19 +161,6 @@ fn reserve(state: &AppState, tenant: &str, machines: u32) -> Result<Option<Reser
     }
     let live = || Ok::<_, Problem>(state.store.nodes_of_live_clusters(tenant)?);
     state.reservations.reserve(tenant, machines.into(), quota, live).map(Some)
-}
-
-/// Secrets must be kept apart from the cluster, and there is no place for them yet.
-///
-/// # Errors
-/// 501 when there are any.
-pub(super) fn refuse_secrets(secrets: &Map<String, Value>) -> Result<(), Problem> {
-    if secrets.is_empty() {
-        return Ok(());
-    }
-    let names: Vec<&String> = secrets.keys().collect();
-    let detail = format!("providerFields: {names:?} are secrets, and secrets of users cannot be kept yet");
-    Err(Problem::new(StatusCode::NOT_IMPLEMENTED, detail).with_remedy("put them into the provider"))
 }
 
 fn numbered(mut accepted: Accepted, id: ClusterId) -> Accepted {

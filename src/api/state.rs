@@ -14,7 +14,7 @@ use cooperage_domain::cluster::{self, Catalog};
 use cooperage_domain::entity::{Entity, Kind};
 use cooperage_domain::id::ClusterId;
 use cooperage_plugins::resources::ResourceDirectory;
-use cooperage_schema::{SUPERADMIN, Store};
+use cooperage_schema::{SUPERADMIN, Store, Vault};
 use slog::Logger;
 
 use super::identity::Identity;
@@ -32,6 +32,8 @@ pub struct AppState {
     pub registry: Addr<Registry>,
     /// Tasks in the hands of workers elsewhere.
     pub handover: Addr<Handover>,
+    /// Secret values of clusters.
+    pub vault: Vault,
     /// The provisioners elsewhere.
     pub fleet: Addr<Fleet>,
     /// How long tasks take.

@@ -4,8 +4,9 @@ use cooperage_schema::{
     Append, DurationHistory, DurationSample, Projection, SUPERADMIN, StoreError, Tenant, Token,
 };
 
+use cooperage_domain::id::ClusterId;
 use cooperage_domain::provisioner::Provisioner;
-use cooperage_schema::Registration;
+use cooperage_schema::{Registration, Vault, VaultError};
 
 use crate::fresh::{Fresh, on_both_engines};
 use crate::sample::append;
@@ -17,6 +18,7 @@ on_both_engines![
     counters_count_in_steps,
     durations_are_gathered_over_appends,
     provisioners_are_replaced_by_id_and_forgotten,
+    secrets_open_only_for_their_cluster_and_with_their_key,
 ];
 
 fn tenant(id: &str, name: &str) -> Tenant {
@@ -119,4 +121,26 @@ fn provisioners_are_replaced_by_id_and_forgotten(fresh: &Fresh) {
     store.delete_provisioner("p1").unwrap();
     store.delete_provisioner("p1").unwrap();
     assert_eq!(store.provisioners().unwrap().len(), 1);
+}
+
+fn secrets_open_only_for_their_cluster_and_with_their_key(fresh: &Fresh) {
+    let folder = tempfile::tempdir().unwrap();
+    let (key, other) = (folder.path().join("key"), folder.path().join("other"));
+    let store = fresh.open();
+    let values = serde_json::json!({"secret": "s3cr3t"}).as_object().unwrap().clone();
+    let vault = Vault::open(store.clone(), &key).unwrap();
+    assert!(vault.values(ClusterId(7)).unwrap().is_empty());
+    vault.keep(ClusterId(7), values.clone()).unwrap();
+    assert_eq!(vault.known(ClusterId(7)).as_deref(), Some(&values));
+    let again = Vault::open(store.clone(), &key).unwrap();
+    assert_eq!(*again.values(ClusterId(7)).unwrap(), values);
+    let stranger = Vault::open(store.clone(), &other).unwrap();
+    assert!(matches!(stranger.values(ClusterId(7)), Err(VaultError::WrongKey(ClusterId(7)))));
+    let (sender, wiped) = std::sync::mpsc::channel();
+    vault.wipe(ClusterId(7), move |done| sender.send(done).unwrap());
+    wiped.recv().unwrap().unwrap();
+    let after = Vault::open(store, &key).unwrap();
+    assert!(after.values(ClusterId(7)).unwrap().is_empty());
+    std::fs::write(&key, b"short").unwrap();
+    assert!(matches!(Vault::open(fresh.open(), &key), Err(VaultError::KeyFile { .. })));
 }
