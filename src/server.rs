@@ -23,7 +23,7 @@ use cooperage_actors::worker_pool::WorkerPool;
 use cooperage_domain::invalid::Invalid;
 use cooperage_plugins::resources::ResourceDirectory;
 use cooperage_plugins::ssh::SshError;
-use cooperage_schema::{DatabaseUrl, SUPERADMIN, Store, StoreError, StoreOptions};
+use cooperage_schema::{DatabaseUrl, SUPERADMIN, Seal, Store, StoreError, StoreOptions, Vault};
 use slog::{Logger, info};
 use tokio::runtime::Runtime;
 
@@ -127,6 +127,9 @@ fn start_actors(
     logger: &Logger,
 ) -> Result<AppState, ServeError> {
     let estimates = Estimates::new(store.durations()?);
+    let key = settings.data_dir.join("secrets.key");
+    let seal = Seal::open(&key).map_err(|source| ServeError::DataDir { path: key, source })?;
+    let vault = Vault::new(store.clone(), seal);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let pool = WorkerPool::new(settings.workers.local).start();
     let journal = Journal::new(store.journal(), logger.clone());
@@ -134,7 +137,7 @@ fn start_actors(
         store: store.clone(),
         journal: Journal::start_in_arbiter(&Arbiter::new().handle(), |_| journal),
         janitor: Janitor::new(Arc::clone(&clock)).start(),
-        provisioner: Provisioner::new(plugins, runtime.handle().clone()).start(),
+        provisioner: Provisioner::new(plugins, runtime.handle().clone()).with_vault(vault.clone()).start(),
         pools: HashMap::from([(SUPERADMIN.to_owned(), pool)]),
         log: TaskLog::new(store.journal(), Arc::clone(&clock), logger.clone()),
         estimates: estimates.clone(),
@@ -144,7 +147,7 @@ fn start_actors(
     };
     let registry = Registry::new(office).start();
     let (reservations, logger) = (api::Reservations::default(), logger.clone());
-    Ok(AppState { settings, store, registry, estimates, reservations, resources, clock, logger })
+    Ok(AppState { settings, store, registry, estimates, vault, reservations, resources, clock, logger })
 }
 
 async fn listen(state: AppState) -> Result<(), ServeError> {

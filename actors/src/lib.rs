@@ -21,5 +21,6 @@ pub mod node;
 pub mod projection;
 pub mod provisioner;
 pub mod registry;
+pub mod secrets;
 pub mod task_log;
 pub mod worker_pool;

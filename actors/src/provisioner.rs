@@ -14,9 +14,12 @@ use actix::{Actor, AsyncContext, Context as ActorContext, Handler, Message, Resp
 use cooperage_domain::id::TaskId;
 use cooperage_domain::task::TaskReport;
 use cooperage_plugins::{Context, PluginSet};
+use cooperage_schema::Vault;
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use tokio::runtime::Handle;
+
+use crate::secrets::unlock;
 
 /// One execution of a task: task and number of the attempt.
 type Execution = (TaskId, u32);
@@ -25,6 +28,7 @@ type Execution = (TaskId, u32);
 pub struct Provisioner {
     plugins: Arc<PluginSet>,
     runtime: Handle,
+    vault: Option<Vault>,
     under_way: HashMap<Execution, Shared<BoxFuture<'static, TaskReport>>>,
 }
 
@@ -32,7 +36,14 @@ impl Provisioner {
     /// With these plugins, run on `runtime`.
     #[must_use]
     pub fn new(plugins: Arc<PluginSet>, runtime: Handle) -> Self {
-        Self { plugins, runtime, under_way: HashMap::new() }
+        Self { plugins, runtime, vault: None, under_way: HashMap::new() }
+    }
+
+    /// With the secrets of clusters, which it gives to their tasks.
+    #[must_use]
+    pub fn with_vault(mut self, vault: Vault) -> Self {
+        self.vault = Some(vault);
+        self
     }
 }
 
@@ -57,8 +68,8 @@ impl Handler<Execute> for Provisioner {
         if let Some(under_way) = self.under_way.get(&execution) {
             return Box::pin(under_way.clone());
         }
-        let plugins = Arc::clone(&self.plugins);
-        let task = self.runtime.spawn(async move { plugins.execute(context).await });
+        let (plugins, vault) = (Arc::clone(&self.plugins), self.vault.clone());
+        let task = self.runtime.spawn(carry_out(plugins, vault, context));
         let provisioner = ctx.address();
         let result = async move {
             let report = task.await.unwrap_or_else(|fault| {
@@ -76,6 +87,15 @@ impl Handler<Execute> for Provisioner {
         actix::spawn(shared.clone().map(drop));
         Box::pin(shared)
     }
+}
+
+async fn carry_out(plugins: Arc<PluginSet>, vault: Option<Vault>, mut context: Context) -> TaskReport {
+    if let Some(vault) = vault
+        && let Err(fault) = unlock(&vault, &mut context.order).await
+    {
+        return TaskReport::failure(1, fault.to_string());
+    }
+    plugins.execute(context).await
 }
 
 impl Handler<Ended> for Provisioner {

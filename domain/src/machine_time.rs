@@ -106,7 +106,8 @@ pub fn machine_time(lives: &[Life], start: i64, end: i64, period: Option<Period>
         }
         let next = start.div_euclid(length).saturating_add(1).saturating_mul(length);
         let count = usize::try_from(MAX_INTERVALS).unwrap_or(usize::MAX);
-        bounds.extend((0..).map(|n: i64| next.saturating_add(n * length)).take_while(|b| *b < end).take(count));
+        bounds
+            .extend((0..).map(|n: i64| next.saturating_add(n * length)).take_while(|b| *b < end).take(count));
     }
     let ends = bounds.iter().skip(1).copied().chain([end]);
     let interval = |(time, end): (&i64, i64)| {
@@ -142,13 +143,17 @@ mod tests {
 
     #[test]
     fn a_node_may_have_had_several_machines_and_a_task_may_come_twice() {
-        let happened = [("a", true, 1), ("b", true, 2), ("a", true, 3), ("a", false, 5), ("a", true, 8), ("c", false, 9)];
-        let found = lives(happened);
-        let expected = [
-            Life { from: 1, until: Some(5) },
-            Life { from: 8, until: None },
-            Life { from: 2, until: None },
+        let happened = [
+            ("a", true, 1),
+            ("b", true, 2),
+            ("a", true, 3),
+            ("a", false, 5),
+            ("a", true, 8),
+            ("c", false, 9),
         ];
+        let found = lives(happened);
+        let expected =
+            [Life { from: 1, until: Some(5) }, Life { from: 8, until: None }, Life { from: 2, until: None }];
         assert_eq!(found, expected);
     }
 

@@ -192,12 +192,12 @@ impl Store {
     /// When the database cannot be read.
     pub fn nodes_of_live_clusters(&self, tenant: &str) -> Result<Vec<(ClusterId, u32)>, StoreError> {
         let rows: Vec<(i64, i64)> = self.read(|engine| {
-            let live = clusters::table
-                .filter(clusters::tenant.eq(tenant))
-                .filter(clusters::status.ne(TERMINATED));
+            let live =
+                clusters::table.filter(clusters::tenant.eq(tenant)).filter(clusters::status.ne(TERMINATED));
             Ok(live.select((clusters::id, clusters::nodes)).load(engine)?)
         })?;
-        let row = |(id, count): (i64, i64)| Ok((ClusterId(id.cast_unsigned()), small("clusters.nodes", count)?));
+        let row =
+            |(id, count): (i64, i64)| Ok((ClusterId(id.cast_unsigned()), small("clusters.nodes", count)?));
         rows.into_iter().map(row).collect()
     }
 

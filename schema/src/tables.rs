@@ -172,6 +172,13 @@ diesel::table! {
 }
 
 diesel::table! {
+    secrets (cluster) {
+        cluster -> BigInt,
+        sealed -> Text,
+    }
+}
+
+diesel::table! {
     registered_nodes (tenant, id) {
         tenant -> Text,
         id -> Text,

@@ -61,7 +61,8 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn tenant_by_id(&self, id: &str) -> Result<Option<Tenant>, StoreError> {
-        let row: Option<Columns> = self.read(|engine| Ok(tenants::table.find(id).first(engine).optional()?))?;
+        let row: Option<Columns> =
+            self.read(|engine| Ok(tenants::table.find(id).first(engine).optional()?))?;
         Ok(row.map(tenant))
     }
 

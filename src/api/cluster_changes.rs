@@ -15,7 +15,6 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::body;
-use super::clusters::refuse_secrets;
 use super::identity::Identity;
 use super::problem::Problem;
 use super::state::AppState;
@@ -35,18 +34,14 @@ pub fn routes(config: &mut web::ServiceConfig) {
     post("pause", web::post().to(pause));
     post("resume", web::post().to(resume));
     post("clustertemplate/sync", web::post().to(sync_template));
-    let changes = [
-        ("start", ServiceChange::Start),
-        ("stop", ServiceChange::Stop),
-        ("restart", ServiceChange::Restart),
-    ];
+    let changes =
+        [("start", ServiceChange::Start), ("stop", ServiceChange::Stop), ("restart", ServiceChange::Restart)];
     // Before the paths with a service, so that these words after `services` are always actions.
     for (word, change) in changes {
         post(
             &format!("services/{word}"),
-            web::post().to(move |s, i, id: Id, body| {
-                change_services(change, s, i, id.into_inner(), None, body)
-            }),
+            web::post()
+                .to(move |s, i, id: Id, body| change_services(change, s, i, id.into_inner(), None, body)),
         );
     }
     for (word, change) in changes {
@@ -102,7 +97,8 @@ struct Prolongation {
 /// `POST /v2/clusters/{id}`: ends the lease at another time.
 pub async fn prolong(state: State, identity: Identity, id: Id, body: web::Bytes) -> Answer {
     let wanted: Prolongation = body::parse(&body)?;
-    let expires = wanted.expire_time.ok_or_else(|| missing("expireTime", "the expire time", "ms since 1970"))?;
+    let expires =
+        wanted.expire_time.ok_or_else(|| missing("expireTime", "the expire time", "ms since 1970"))?;
     operate(&state, identity, &id, move |by| Command::Prolong { expires, by }).await
 }
 
@@ -203,7 +199,7 @@ async fn operate(
     tell(state, identity, &cluster, command).await
 }
 
-/// Tells a cluster something that is done with the provider, for which the values given must suffice.
+/// Tells a cluster something that is done with the provider, for which the values given, or else those kept, must suffice.
 async fn operate_with(
     state: &Arc<AppState>,
     identity: Identity,
@@ -211,20 +207,26 @@ async fn operate_with(
     command: Command,
     given: Map<String, Value>,
 ) -> Answer {
-    let name = cluster.provider.providertype.clone();
-    let kind: Option<ProviderType> =
-        state.blocking(move |state| Ok(state.store.entity(SUPERADMIN, &name, None)?)).await?;
+    let (id, name) = (cluster.id, cluster.provider.providertype.clone());
+    let (kind, kept) = state
+        .blocking(move |state| Ok((state.store.entity(SUPERADMIN, &name, None)?, state.vault.secrets(id)?)))
+        .await?;
     // Without its type nothing is known of a provider's fields, and nothing can be missing.
-    let parameters = kind.map(|kind| kind.0.parameters).unwrap_or_default();
-    let fields = match admit(&parameters, &cluster.provider, &given, &Map::new()) {
-        Ok(fields) => fields,
-        Err(lacking) => {
-            // That the cluster cannot do it at all is said first; and what changes nothing needs nothing.
-            let events = decide(cluster, command, state.clock.now())?;
-            return if events.is_empty() { Ok(HttpResponse::Ok().finish()) } else { Err(lacking.into()) };
+    let parameters = kind.map(|kind: ProviderType| kind.0.parameters).unwrap_or_default();
+    let admitted = admit(&parameters, &cluster.provider, &given, &kept);
+    let brings_secrets =
+        !given.is_empty() && admitted.as_ref().is_ok_and(|fields| !fields.sensitive.is_empty());
+    if admitted.is_err() || brings_secrets {
+        // That the cluster cannot do it at all is said first; and what changes nothing needs nothing.
+        let events = decide(cluster, command.clone(), state.clock.now())?;
+        if events.is_empty() {
+            return Ok(HttpResponse::Ok().finish());
         }
-    };
-    refuse_secrets(&fields.sensitive)?;
+    }
+    let fields = admitted?;
+    if brings_secrets {
+        state.blocking(move |state| Ok(state.vault.keep(id, &fields.sensitive)?)).await?;
+    }
     let by = identity.user.clone();
     let command = match fields.plain.is_empty() {
         true => command,

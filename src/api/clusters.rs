@@ -8,7 +8,7 @@ use cooperage_domain::id::{ClusterId, JobId};
 use cooperage_domain::quota::UNLIMITED;
 use cooperage_schema::ClusterFilter;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::body;
@@ -104,10 +104,14 @@ async fn ask(state: State, identity: Identity, query: web::Query<CreateQuery>, b
     let (asker, strict) = (identity.clone(), query.strict);
     let solved = state.blocking(move |state| solve(state, &asker, &request, strict)).await?;
     let Solved { accepted, nodes, reserved: _reserved } = solved;
-    let id = accepted.order.id;
+    let (id, has_secrets) = (accepted.order.id, !accepted.secrets.is_empty());
     let events = create(accepted.order, nodes, state.clock.now())?;
     let message = Create { id, tenant: identity.tenant, events, who: identity.user };
-    state.registry.send(message).await.map_err(Problem::internal)??;
+    let created = state.registry.send(message).await.map_err(Problem::internal)?;
+    if created.is_err() && has_secrets {
+        state.blocking(move |state| Ok(state.vault.forget(id)?)).await?;
+    }
+    created?;
     Ok(HttpResponse::Ok().json(json!({ "id": id })))
 }
 
@@ -122,7 +126,6 @@ fn solve(
     let catalog = state.catalog(&identity.tenant)?;
     // Checked before a number is used up.
     let accepted = request.accept(&catalog, asking(state, identity, ClusterId(0)))?;
-    refuse_secrets(&accepted.secrets)?;
     if strict {
         accepted.solve(&catalog).map_err(|refusal| Problem::from(&refusal))?;
     }
@@ -134,6 +137,10 @@ fn solve(
     }
     let accepted = numbered(accepted, id);
     let nodes = accepted.lay_out(&catalog);
+    if !accepted.secrets.is_empty() {
+        // Before the cluster is there: its first task may need them at once.
+        state.vault.keep(id, &accepted.secrets)?;
+    }
     Ok(Solved { accepted, nodes, reserved })
 }
 
@@ -156,19 +163,6 @@ fn reserve(state: &AppState, tenant: &str, machines: u32) -> Result<Option<Reser
     state.reservations.reserve(tenant, machines.into(), quota, live).map(Some)
 }
 
-/// Secrets must be kept apart from the cluster, and there is no place for them yet.
-///
-/// # Errors
-/// 501 when there are any.
-pub(super) fn refuse_secrets(secrets: &Map<String, Value>) -> Result<(), Problem> {
-    if secrets.is_empty() {
-        return Ok(());
-    }
-    let names: Vec<&String> = secrets.keys().collect();
-    let detail = format!("providerFields: {names:?} are secrets, and secrets of users cannot be kept yet");
-    Err(Problem::new(StatusCode::NOT_IMPLEMENTED, detail).with_remedy("put them into the provider"))
-}
-
 fn numbered(mut accepted: Accepted, id: ClusterId) -> Accepted {
     accepted.order.id = id;
     accepted
@@ -189,9 +183,7 @@ async fn get(state: State, identity: Identity, id: web::Path<String>) -> Answer 
     let cluster = state.cluster(&identity, &id).await?;
     let secrets = state.blocking(SecretFields::load).await?;
     let mut details = details(&cluster);
-    if let Value::Object(values) = &mut details["provider"]["provisioner"] {
-        secrets.hide(&cluster.provider.providertype, values);
-    }
+    secrets.hide_in(&mut details["provider"]);
     Ok(HttpResponse::Ok().json(details))
 }
 

@@ -73,7 +73,9 @@ impl Identity {
             return Ok(());
         }
         let detail = format!("user {:?} is not superadmin, and only a superadmin may do this", self.user);
-        Err(Problem::new(StatusCode::FORBIDDEN, detail).with_remedy("ask the installation's admin").silently())
+        Err(Problem::new(StatusCode::FORBIDDEN, detail)
+            .with_remedy("ask the installation's admin")
+            .silently())
     }
 }
 

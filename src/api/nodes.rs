@@ -113,7 +113,12 @@ async fn put(state: State, identity: Identity, path: Id, body: web::Bytes) -> An
     Ok(HttpResponse::NoContent().finish())
 }
 
-fn store(state: &AppState, identity: Identity, id: String, document: Map<String, Value>) -> Result<(), Problem> {
+fn store(
+    state: &AppState,
+    identity: Identity,
+    id: String,
+    document: Map<String, Value>,
+) -> Result<(), Problem> {
     refuse_foreign(state, &identity, &id)?;
     let (tenant, owner, document) = (identity.tenant, identity.user, Value::from(document).to_string());
     Ok(state.store.put_registered_node(RegisteredNode { tenant, id, owner, document })?)
@@ -125,7 +130,8 @@ fn refuse_foreign(state: &AppState, identity: &Identity, id: &str) -> Result<(),
     let mine = registered(state, identity, id)?.is_some();
     let of_cluster = state.store.node(&NodeId(id.to_owned()))?.is_some();
     if (is_taken && !mine) || of_cluster {
-        let detail = format!("node {id:?} is not yours to change: it belongs to a cluster or to another user");
+        let detail =
+            format!("node {id:?} is not yours to change: it belongs to a cluster or to another user");
         let problem = Problem::new(StatusCode::FORBIDDEN, detail).at("id", id);
         return Err(problem.with_remedy("change the cluster, or use another id"));
     }

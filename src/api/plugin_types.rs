@@ -18,15 +18,12 @@ pub fn routes(config: &mut web::ServiceConfig) {
     for kind in [Kind::ProviderType, Kind::AutomatorType] {
         let path = format!("/v2/plugins/{}", kind.plural());
         let one = format!("{path}/{{name}}");
-        config
-            .service(web::resource(&path).route(web::get().to(move |s, i| list(kind, s, i))))
-            .service(
-                web::resource(&one)
-                    .route(web::get().to(move |s, i, name| get(kind, s, i, name)))
-                    .route(web::delete().to(move |s, i, name: web::Path<String>| {
-                        delete(kind, s, i, name.into_inner(), None)
-                    })),
-            );
+        config.service(web::resource(&path).route(web::get().to(move |s, i| list(kind, s, i)))).service(
+            web::resource(&one).route(web::get().to(move |s, i, name| get(kind, s, i, name))).route(
+                web::delete()
+                    .to(move |s, i, name: web::Path<String>| delete(kind, s, i, name.into_inner(), None)),
+            ),
+        );
     }
 }
 
@@ -42,7 +39,9 @@ pub fn task_routes(config: &mut web::ServiceConfig) {
 async fn list(kind: Kind, state: State, _: Identity) -> Answer {
     let found: Vec<Value> = state
         .blocking(move |state| match kind {
-            Kind::ProviderType => state.store.entities::<ProviderType>(SUPERADMIN)?.iter().map(as_json).collect(),
+            Kind::ProviderType => {
+                state.store.entities::<ProviderType>(SUPERADMIN)?.iter().map(as_json).collect()
+            }
             _ => state.store.entities::<AutomatorType>(SUPERADMIN)?.iter().map(as_json).collect(),
         })
         .await?;
@@ -54,7 +53,9 @@ async fn get(kind: Kind, state: State, _: Identity, name: web::Path<String>) -> 
     let found = state
         .blocking(move |state| {
             let found = match kind {
-                Kind::ProviderType => state.store.entity::<ProviderType>(SUPERADMIN, &name, None)?.map(|t| t.0),
+                Kind::ProviderType => {
+                    state.store.entity::<ProviderType>(SUPERADMIN, &name, None)?.map(|t| t.0)
+                }
                 _ => state.store.entity::<AutomatorType>(SUPERADMIN, &name, None)?.map(|t| t.0),
             };
             found.ok_or_else(|| Problem::not_found(kind.noun(), name))

@@ -60,7 +60,11 @@ mod tests {
             (Kind::HardwareType, json!({"name": "h"}), "providermap"),
             (Kind::Service, json!({"dependencies": {"provides": []}}), "dependencies.conflicts"),
             (Kind::Service, json!({"provisioner": {}}), "provisioner.actions"),
-            (Kind::ClusterTemplate, json!({"constraints": {"services": {"a": {}}}}), "constraints.services.a.quantities"),
+            (
+                Kind::ClusterTemplate,
+                json!({"constraints": {"services": {"a": {}}}}),
+                "constraints.services.a.quantities",
+            ),
         ];
         for (kind, document, field) in faults {
             assert_eq!(check_presence(kind, &document).unwrap_err().field, field);

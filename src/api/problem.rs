@@ -240,10 +240,8 @@ impl From<StoreError> for Problem {
             }
             StoreError::NotFound { what, name } => Self::not_found(what, name),
             StoreError::Invalid(fault) => fault.into(),
-            fault if fault.is_retryable() => {
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, fault.to_string())
-                    .with_remedy("try again in a moment")
-            }
+            fault if fault.is_retryable() => Self::new(StatusCode::SERVICE_UNAVAILABLE, fault.to_string())
+                .with_remedy("try again in a moment"),
             fault => Self::internal(fault),
         }
     }

@@ -35,15 +35,11 @@ async fn get(state: State, identity: Identity) -> Answer {
 async fn put(state: State, identity: Identity, body: web::Bytes) -> Answer {
     let profile: Map<String, Value> = body::parse(&body)?;
     let text = Value::from(profile).to_string();
-    state
-        .blocking(move |state| Ok(state.store.put_profile(&identity.tenant, &identity.user, text)?))
-        .await?;
+    state.blocking(move |state| Ok(state.store.put_profile(&identity.tenant, &identity.user, text)?)).await?;
     Ok(HttpResponse::Ok().finish())
 }
 
 async fn delete(state: State, identity: Identity) -> Answer {
-    state
-        .blocking(move |state| Ok(state.store.delete_profile(&identity.tenant, &identity.user)?))
-        .await?;
+    state.blocking(move |state| Ok(state.store.delete_profile(&identity.tenant, &identity.user)?)).await?;
     Ok(HttpResponse::Ok().finish())
 }

@@ -38,10 +38,12 @@ pub fn routes(config: &mut web::ServiceConfig) {
                     .route(web::delete().to(move |s, i, at| delete(side, s, i, at))),
             )
             .service(
-                web::resource(&version).route(web::delete().to(move |s, i, at| delete_version(side, s, i, at))),
+                web::resource(&version)
+                    .route(web::delete().to(move |s, i, at| delete_version(side, s, i, at))),
             )
             .service(
-                web::resource(&stage).route(web::post().to(move |s, i, at| turn(side, Turn::Stage, s, i, at))),
+                web::resource(&stage)
+                    .route(web::post().to(move |s, i, at| turn(side, Turn::Stage, s, i, at))),
             )
             .service(
                 web::resource(&recall)
@@ -211,13 +213,7 @@ async fn delete_type_version(side: PluginSide, state: State, identity: Identity,
     plugin_types::delete(kind, state, identity, plugin, Some(version)).await
 }
 
-async fn turn(
-    side: PluginSide,
-    turn: Turn,
-    state: State,
-    identity: Identity,
-    at: OfVersion,
-) -> Answer {
+async fn turn(side: PluginSide, turn: Turn, state: State, identity: Identity, at: OfVersion) -> Answer {
     identity.require_admin()?;
     let (plugin, kind, name, version) = at.into_inner();
     let version = version_number(&version)?;

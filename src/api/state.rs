@@ -12,7 +12,7 @@ use cooperage_domain::cluster::{self, Catalog};
 use cooperage_domain::entity::{Entity, Kind};
 use cooperage_domain::id::ClusterId;
 use cooperage_plugins::resources::ResourceDirectory;
-use cooperage_schema::{SUPERADMIN, Store};
+use cooperage_schema::{SUPERADMIN, Store, Vault};
 use slog::Logger;
 
 use super::identity::Identity;
@@ -30,6 +30,8 @@ pub struct AppState {
     pub registry: Addr<Registry>,
     /// How long tasks take.
     pub estimates: Estimates,
+    /// Secrets of clusters.
+    pub vault: Vault,
     /// What creates under way have reserved.
     pub reservations: Reservations,
     /// Plugin resources on disk.

@@ -60,9 +60,8 @@ pub fn specification(tenant: &Tenant) -> Result<TenantSpec, Problem> {
 
 async fn list(state: State, identity: Identity) -> Answer {
     identity.require_superadmin()?;
-    let all: Vec<TenantSpec> = state
-        .blocking(|state| state.store.tenants()?.iter().map(specification).collect())
-        .await?;
+    let all: Vec<TenantSpec> =
+        state.blocking(|state| state.store.tenants()?.iter().map(specification).collect()).await?;
     Ok(HttpResponse::Ok().json(all))
 }
 

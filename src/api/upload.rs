@@ -62,7 +62,8 @@ fn check_announced(request: &HttpRequest) -> Result<(), Problem> {
 
 fn too_large() -> Problem {
     let detail = format!("the resource is larger than {MAX_RESOURCE} bytes");
-    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail).with_remedy("split it, or let it be fetched by a script")
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
+        .with_remedy("split it, or let it be fetched by a script")
 }
 
 /// A complete body on disk; removed unless it is kept.

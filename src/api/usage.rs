@@ -69,7 +69,12 @@ fn filter(query: &Query, identity: &Identity) -> Result<MachineTaskFilter, Probl
         text.parse::<ClusterId>().map_err(|fault| Problem::new(StatusCode::BAD_REQUEST, fault.to_string()))
     };
     let cluster = query.cluster.as_ref().map(number).transpose()?;
-    Ok(MachineTaskFilter { tenant, owner: query.user.clone(), template: query.clustertemplate.clone(), cluster })
+    Ok(MachineTaskFilter {
+        tenant,
+        owner: query.user.clone(),
+        template: query.clustertemplate.clone(),
+        cluster,
+    })
 }
 
 fn seconds(field: &str, text: &str) -> Result<i64, Problem> {

@@ -5,7 +5,8 @@ use super::event::Event;
 use super::refusal::Refusal;
 use super::state::Cluster;
 use super::{
-    abort, add_services, attempt, configure, delete, give_fields, pause, prolong, retry, services, sync_template,
+    abort, add_services, attempt, configure, delete, give_fields, pause, prolong, retry, services,
+    sync_template,
 };
 
 /// What should happen to `cluster` because of `command`, at `now` (ms since 1970). An empty list: nothing needs to.
@@ -28,9 +29,7 @@ pub fn decide(cluster: &Cluster, command: Command, now: i64) -> Result<Vec<Event
         Command::Resume { by } => Ok(pause::resume(cluster, by, now)),
         Command::Prolong { expires, by } => prolong::prolong(cluster, expires, by, now),
         Command::SyncTemplate { template, by } => sync_template::sync(cluster, *template, by, now),
-        Command::GiveFields { fields, command, by } => {
-            give_fields::give(cluster, fields, *command, by, now)
-        }
+        Command::GiveFields { fields, command, by } => give_fields::give(cluster, fields, *command, by, now),
         Command::StartAttempt { task, worker } => attempt::start(cluster, task, worker, now),
         Command::FinishAttempt { task, attempt, report } => {
             attempt::finish(cluster, task, attempt, report, now)
