@@ -1,46 +1,69 @@
 # Every habit has a target; `make help` lists them.
+#
+# Lints, documentation and tests use the same profile, features and flags, so that dependencies are checked once and built
+# once. Only the demo and benchmarks want a release build.
 
 CARGO ?= cargo
-# A quicker linker where there is one.
-LINKER := $(firstword $(foreach linker,mold lld,$(if $(shell command -v $(linker) ld.$(linker) 2>/dev/null),$(linker))))
-ifneq ($(LINKER),)
-export RUSTFLAGS += -C link-arg=-fuse-ld=$(LINKER)
-endif
+# What only tests need is built in for them.
+FEATURES ?= --features simulation
 # Where the demo keeps its data; `make demo-clean` removes it.
 DEMO_DIR ?= /var/lib/cooperage-demo
 
-.PHONY: help demo demo-clean test check unit bench run build packages fmt
+# A quicker linker, looked for when a recipe runs: `packages` may just have installed it.
+USER_RUSTFLAGS := $(RUSTFLAGS)
+export RUSTFLAGS = $(strip $(USER_RUSTFLAGS) $(if $(shell command -v mold),-C link-arg=-fuse-ld=mold))
+
+.PHONY: help demo demo-clean test check lint unit fmt bench run build audit packages rust root
+.NOTPARALLEL:
 
 help: ## What can be done here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
-demo: packages ## Build, start, and bring up a real cluster of 5 machines
+demo: root rust packages ## Build, start, and bring up a real cluster of 5 machines
 	@$(CARGO) build --release --locked
 	@target/release/cooperage demo --data-dir $(DEMO_DIR)
 
-demo-clean: ## Remove every trace of the demo
+demo-clean: root ## Remove every trace of the demo
 	@if [ -x target/release/cooperage ]; then target/release/cooperage demo --data-dir $(DEMO_DIR) --clean; \
-	else rm -rf $(DEMO_DIR); fi
+	elif [ -e $(DEMO_DIR) ]; then echo "Only the program can remove the demo's machines: make build, then make demo-clean" >&2; exit 1; fi
 
-test: packages check ## The whole suite, real machines and databases included
-	$(CARGO) test --workspace --locked --features simulation
+test: rust packages lint ## The whole suite, real machines and databases included
+	$(CARGO) test --workspace --locked $(FEATURES)
+	@[ "$$(id -u)" -eq 0 ] || echo "NOT TESTED: machines on this host, since that needs root. Run 'make test' as root for all." >&2
 
-check: fmt ## Formatting, lints, documentation, unit tests: before every commit
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
-	$(CARGO) test --workspace --lib --bins --locked --quiet
+check: rust lint unit ## Formatting, lints, documentation, unit tests: before every commit
 
-fmt:
+lint: ## Formatting, lints and documentation
 	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked $(FEATURES) -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet $(FEATURES)
+
+unit: ## Unit tests and the house rules
+	$(CARGO) test --workspace --lib --bins --test tidy --locked --quiet $(FEATURES)
+
+fmt: ## Format all sources
+	$(CARGO) fmt --all
 
 bench: ## Measure, as ratios within one run
 	$(CARGO) bench --workspace --locked
 
 run: ## A server with its data in ./data
-	$(CARGO) run --release --locked -- serve --set data_dir=data
+	$(CARGO) run --release --locked -- serve --set data_dir=$(CURDIR)/data
 
-build: ## The release binary
+build: rust ## The release binary
 	$(CARGO) build --release --locked
+
+audit: ## Licences, sources and advisories of dependencies
+	@$(CARGO) deny --version >/dev/null 2>&1 || \
+	{ echo "cargo-deny is not installed: $(CARGO) install --locked cargo-deny" >&2; exit 1; }
+	$(CARGO) deny check licenses bans sources
+	$(CARGO) deny check advisories
 
 packages: ## Install what building and testing need (Debian, as root)
 	@sh etc/packages.sh
+
+rust:
+	@command -v $(CARGO) >/dev/null || { echo "Rust is not installed, or ~/.cargo/bin is not in PATH: see https://rustup.rs" >&2; exit 1; }
+
+root:
+	@[ "$$(id -u)" -eq 0 ] || { echo "'make $(MAKECMDGOALS)' needs root: it makes machines on this host (see README.md)." >&2; exit 1; }

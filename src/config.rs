@@ -30,6 +30,8 @@ pub struct Settings {
     pub auth: Auth,
     /// Who works.
     pub workers: Workers,
+    /// Provisioners elsewhere.
+    pub provisioners: Provisioners,
     /// How machines are reached.
     pub ssh: Ssh,
     /// Machines on this host.
@@ -40,6 +42,10 @@ pub struct Settings {
     pub limits: RequestLimits,
     /// What is logged, and how.
     pub log: Log,
+    /// Simulated machines.
+    #[cfg(feature = "simulation")]
+    #[serde(default)]
+    pub simulation: Simulation,
 }
 
 /// Which database.
@@ -98,6 +104,14 @@ pub struct Workers {
     pub local: usize,
 }
 
+/// Provisioners elsewhere.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provisioners {
+    /// How long one may be silent before it is forgotten.
+    pub silence_seconds: u32,
+}
+
 /// How machines are reached.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -144,6 +158,15 @@ pub struct RequestLimits {
     pub ids_start: u64,
     /// Step between the numbers of clusters, so that several installations can share them.
     pub ids_increment: u64,
+}
+
+/// Simulated machines, which only a build for tests has.
+#[cfg(feature = "simulation")]
+#[derive(Debug, Clone, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Simulation {
+    /// Where they are kept; none without it.
+    pub dir: Option<PathBuf>,
 }
 
 /// What is logged, and how.

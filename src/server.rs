@@ -3,17 +3,21 @@
 mod first_start;
 mod logging;
 mod plugins;
+mod worker_control;
 
 use std::collections::HashMap;
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use actix::{Actor, Arbiter};
+use actix::{Actor, Addr, Arbiter};
 use actix_web::{App, HttpServer, middleware, web};
 use cooperage_actors::clock::{SharedClock, WallClock};
 use cooperage_actors::estimate::Estimates;
+use cooperage_actors::fleet::{Fleet, FleetOffice};
+use cooperage_actors::handover::Handover;
 use cooperage_actors::janitor::Janitor;
 use cooperage_actors::journal::Journal;
 use cooperage_actors::provisioner::Provisioner;
@@ -29,9 +33,14 @@ use tokio::runtime::Runtime;
 
 use crate::api::{self, AppState};
 use crate::config::Settings;
+use worker_control::HttpWorkerControl;
 
 /// Threads that plugins' work is spread over; it waits for machines most of the time.
 const PLUGIN_THREADS: usize = 2;
+/// How long to wait for a data directory that seems to be in use.
+const LOCK_WAIT: Duration = Duration::from_secs(3);
+/// Pause between two looks.
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
 /// How long open requests may take when the server stops, in seconds.
 const SHUTDOWN_SECONDS: u64 = 5;
 
@@ -110,10 +119,15 @@ fn take_data_dir(path: &Path) -> Result<File, ServeError> {
     let fault = |source| ServeError::DataDir { path: path.to_owned(), source };
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(fault)?;
     let lock = File::create(path.join("lock")).map_err(fault)?;
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
-        Err(std::fs::TryLockError::WouldBlock) => Err(ServeError::InUse(path.to_owned())),
-        Err(std::fs::TryLockError::Error(source)) => Err(fault(source)),
+    // A server that was killed leaves the lock to processes it was just starting, for the moment until they run.
+    let until = Instant::now() + LOCK_WAIT;
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(lock),
+            Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(LOCK_PAUSE),
+            Err(TryLockError::WouldBlock) => return Err(ServeError::InUse(path.to_owned())),
+            Err(TryLockError::Error(source)) => return Err(fault(source)),
+        }
     }
 }
 
@@ -138,6 +152,7 @@ fn start_actors(
         journal: Journal::start_in_arbiter(&Arbiter::new().handle(), |_| journal),
         janitor: Janitor::new(Arc::clone(&clock)).start(),
         provisioner: Provisioner::new(plugins, runtime.handle().clone()).with_vault(vault.clone()).start(),
+        handover: Handover::default().start(),
         pools: HashMap::from([(SUPERADMIN.to_owned(), pool)]),
         log: TaskLog::new(store.journal(), Arc::clone(&clock), logger.clone()),
         estimates: estimates.clone(),
@@ -145,9 +160,49 @@ fn start_actors(
         logger: logger.clone(),
         arbiters: (0..threads).map(|_| Arbiter::new()).collect(),
     };
+    let handover = office.handover.clone();
+    let fleet = start_fleet(&settings, &store, &office, runtime)?;
     let registry = Registry::new(office).start();
-    let (reservations, logger) = (api::Reservations::default(), logger.clone());
-    Ok(AppState { settings, store, registry, estimates, vault, reservations, resources, clock, logger })
+    Ok(AppState {
+        settings,
+        store,
+        registry,
+        handover,
+        fleet,
+        estimates,
+        vault,
+        reservations: api::Reservations::default(),
+        resources,
+        clock,
+        logger: logger.clone(),
+    })
+}
+
+/// The provisioners elsewhere, with what is stored of them and of the workers that tenants are to have.
+fn start_fleet(
+    settings: &Settings,
+    store: &Store,
+    office: &Office,
+    runtime: &Runtime,
+) -> Result<Addr<Fleet>, ServeError> {
+    let logger = office.logger.clone();
+    let control = HttpWorkerControl::new(store.clone(), runtime.handle().clone(), logger.clone())
+        .map_err(|fault| ServeError::System(io::Error::other(fault)))?;
+    let workers = |document: &str| -> u32 {
+        let document: serde_json::Value = serde_json::from_str(document).unwrap_or_default();
+        document["workers"].as_u64().and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
+    };
+    let wanted =
+        store.tenants()?.iter().map(|tenant| (tenant.id.clone(), workers(&tenant.document))).collect();
+    let office = FleetOffice {
+        store: store.clone(),
+        control: Arc::new(control),
+        janitor: office.janitor.clone(),
+        clock: Arc::clone(&office.clock),
+        silence: i64::from(settings.provisioners.silence_seconds) * 1000,
+        logger,
+    };
+    Ok(Fleet::new(office, store.provisioners()?, wanted).start())
 }
 
 async fn listen(state: AppState) -> Result<(), ServeError> {

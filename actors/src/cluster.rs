@@ -7,30 +7,32 @@
 //!
 //! Nothing is done before the events that say so are durable. While they are on their way the mailbox waits, so that every
 //! decision is made on the state that the one before it left.
+//!
+//! A cluster and its nodes fail together: when one of them breaks, all end, and the registry starts them again from the
+//! journal. What the provisioner is executing for them goes on meanwhile.
 
+mod farewell;
 mod handler;
 mod message;
+mod pursue;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use actix::{Actor, ActorContext, ActorFutureExt, Addr, AsyncContext, Context, WrapFuture};
-use cooperage_domain::cluster::{self, ClusterStatus, Effect, Event, Job, OrderError, apply, due};
+use cooperage_domain::cluster::{self, ClusterStatus, Event, apply};
 use cooperage_domain::id::{ClusterId, NodeId};
-use cooperage_domain::task::TaskReport;
 use slog::{Logger, error, info, o};
 
-pub use message::{Begin, Found, GetState, Operate, OperateError, Report};
+pub use message::{Begin, Begun, Found, GetState, NodeFailed, Operate, OperateError, Report};
 
 use crate::clock::SharedClock;
 use crate::estimate::{Estimates, sample};
-use crate::janitor::{Arm, Deadline};
 use crate::journal::{Journal, Record, RecordError};
-use crate::node::{Colleagues, Follow, Node, Offer, Withdraw};
-use crate::registry::{Registry, Stopped};
-
-/// How long a cluster with nothing to do stays live, in ms.
-const REST_AFTER: i64 = 60_000;
+use crate::node::{Cease, Colleagues, Node, Retire, Withdraw};
+use crate::pace::Pace;
+use crate::registry::Registry;
+use farewell::Farewell;
 
 /// What a live cluster needs from the rest of the process.
 #[derive(Clone)]
@@ -45,16 +47,28 @@ pub struct Surroundings {
     pub estimates: Estimates,
     /// Tells the time.
     pub clock: SharedClock,
+    /// How patient it is.
+    pub pace: Pace,
     /// Where to log.
     pub logger: Logger,
+}
+
+/// Which cluster an actor is, and by what right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// The cluster.
+    pub id: ClusterId,
+    /// Fencing number of this server's ownership.
+    pub epoch: u64,
+    /// Number of this actor among all that the registry has started.
+    pub generation: u64,
 }
 
 /// One live cluster.
 pub struct Cluster {
     id: ClusterId,
-    state: Option<Arc<cluster::Cluster>>,
-    /// Fencing number of this server's ownership.
     epoch: u64,
+    state: Option<Arc<cluster::Cluster>>,
     surroundings: Surroundings,
     nodes: HashMap<NodeId, Addr<Node>>,
     /// Attempts this actor has begun itself, or has had taken up.
@@ -69,34 +83,20 @@ pub struct Cluster {
     farewell: Farewell,
 }
 
-/// Tells the registry that the actor is gone; during a panic too, since values are dropped then as well.
-struct Farewell {
-    id: ClusterId,
-    registry: Addr<Registry>,
-    failed: bool,
-}
-
-impl Drop for Farewell {
-    fn drop(&mut self) {
-        self.registry.do_send(Stopped { id: self.id, failed: self.failed || std::thread::panicking() });
-    }
-}
+/// What is left to do when events are durable, or are not.
+type Done = Box<dyn FnOnce(&mut Cluster, Result<(), RecordError>, &mut Context<Cluster>)>;
 
 impl Cluster {
-    /// A live cluster with this state; `None` for one that is to be created by [`Begin`]'s first events.
+    /// A live cluster with this state; `None` for one that is to be brought into being by [`Found`].
     #[must_use]
-    pub fn new(
-        id: ClusterId,
-        state: Option<cluster::Cluster>,
-        epoch: u64,
-        surroundings: Surroundings,
-    ) -> Self {
+    pub fn new(identity: Identity, state: Option<cluster::Cluster>, surroundings: Surroundings) -> Self {
+        let Identity { id, epoch, generation } = identity;
         let logger = surroundings.logger.new(o!("cluster" => id.to_string()));
-        let farewell = Farewell { id, registry: surroundings.registry.clone(), failed: false };
+        let farewell = Farewell::new(id, generation, surroundings.registry.clone());
         Self {
             id,
-            state: state.map(Arc::new),
             epoch,
+            state: state.map(Arc::new),
             surroundings,
             nodes: HashMap::new(),
             followed: HashSet::new(),
@@ -121,7 +121,11 @@ impl Cluster {
         for event in &events {
             apply(&mut next, event);
         }
-        let Some(next) = next.map(Arc::new) else { return };
+        let Some(next) = next.map(Arc::new) else {
+            // Events that found no cluster: dropping `done` says so, and there is nothing to be live for.
+            self.end_in_order(ctx);
+            return;
+        };
         self.state = Some(Arc::clone(&next));
         let record = Record {
             cluster: next,
@@ -136,28 +140,44 @@ impl Cluster {
             match answer.unwrap_or(Err(RecordError::Gone)) {
                 Ok(()) => {
                     actor.note(&events);
-                    actor.pursue(ctx);
+                    actor.pursue(&events, ctx);
                     done(actor, Ok(()), ctx);
                 }
                 Err(fault) => {
-                    error!(actor.logger, "events were not recorded"; "fault" => fault.to_string());
-                    // Whoever owns the cluster now goes on with it; otherwise it is taken up again from the journal.
-                    actor.farewell.failed = !fault.is_fenced();
-                    actor.state = None;
+                    actor.lose(&fault, ctx);
                     done(actor, Err(fault), ctx);
-                    ctx.stop();
                 }
             }
         }));
     }
 
+    /// What was decided did not become durable: the state here is not the cluster's. Whoever owns the cluster now goes on
+    /// with it; otherwise it is taken up again from the journal.
+    fn lose(&mut self, fault: &RecordError, ctx: &mut Context<Self>) {
+        error!(self.logger, "events were not recorded"; "fault" => fault.to_string());
+        self.state = None;
+        if fault.is_fenced() {
+            for node in self.nodes.values() {
+                node.do_send(Cease);
+            }
+            self.end_in_order(ctx);
+        } else {
+            ctx.stop();
+        }
+    }
+
+    fn end_in_order(&mut self, ctx: &mut Context<Self>) {
+        self.farewell.in_order = true;
+        ctx.stop();
+    }
+
     /// Learns and logs from what happened.
     fn note(&mut self, events: &[Event]) {
-        let Some(state) = self.state.clone() else { return };
         for event in events {
             match event {
                 Event::TaskSucceeded { .. } => {
-                    if let Some(sample) = sample(&state, event) {
+                    let learned = self.state.as_deref().and_then(|state| sample(state, event));
+                    if let Some(sample) = learned {
                         self.surroundings.estimates.learn(&sample);
                     }
                 }
@@ -185,118 +205,25 @@ impl Cluster {
         }
     }
 
-    /// Sees to it that what is due is under way.
-    fn pursue(&mut self, ctx: &Context<Self>) {
-        let Some(state) = self.state.clone() else { return };
-        self.rank(&state);
-        for effect in due(&state) {
-            match effect {
-                Effect::Start { task, node, not_before } => self.offer(task, &node, not_before, ctx),
-                Effect::Follow { task, node, attempt, deadline } => {
-                    if self.followed.insert((task, attempt)) {
-                        self.follow(&state, task, &node, attempt, deadline, ctx);
-                    }
-                }
-                Effect::Expire { at } => self.surroundings.colleagues.janitor.do_send(Arm {
-                    deadline: Deadline::Lease(self.id),
-                    at,
-                    // It outlives this actor, which may rest when the time comes.
-                    whom: self.surroundings.registry.clone().recipient(),
-                }),
-            }
-        }
-        if state.status != ClusterStatus::Pending {
-            self.rest_later(ctx);
-        }
-    }
-
-    /// A cluster with nothing to do stops after a while; the registry starts it again when somebody asks for it.
-    fn rest_later(&self, ctx: &Context<Self>) {
-        self.surroundings.colleagues.janitor.do_send(Arm {
-            deadline: Deadline::Idle(self.id),
-            at: self.surroundings.clock.now().saturating_add(REST_AFTER),
-            whom: ctx.address().recipient(),
-        });
-    }
-
-    fn offer(&mut self, task: u32, node: &NodeId, not_before: i64, ctx: &Context<Self>) {
-        if not_before > self.surroundings.clock.now() {
-            self.surroundings.colleagues.janitor.do_send(Arm {
-                deadline: Deadline::Pause { node: node.clone(), task },
-                at: not_before,
-                whom: ctx.address().recipient(),
-            });
-            return;
-        }
-        if self.offered.insert(task) {
-            let rank = self.ranks.get(&task).copied().unwrap_or(0);
-            self.node(node, ctx).do_send(Offer { task, rank });
-        }
-    }
-
-    /// An attempt that this actor did not begin: it was open when the server went down. It is taken up again.
-    fn follow(
-        &mut self,
-        state: &cluster::Cluster,
-        task: u32,
-        node: &NodeId,
-        attempt: u32,
-        deadline: i64,
-        ctx: &Context<Self>,
-    ) {
-        match cluster::order(state, task, attempt) {
-            Ok(order) => {
-                info!(self.logger, "taking up an attempt"; "task" => task, "attempt" => attempt);
-                let follow = Follow { order: Some(Box::new(order)), task, attempt, deadline };
-                self.node(node, ctx).do_send(follow);
-            }
-            Err(fault) => ctx.address().do_send(Report { task, attempt, report: Some(unexpandable(&fault)) }),
-        }
-    }
-
-    fn node(&mut self, id: &NodeId, ctx: &Context<Self>) -> Addr<Node> {
-        let (cluster, surroundings, logger) = (self.id, &self.surroundings, &self.logger);
-        let tenant = self.state.as_ref().map(|s| s.account.tenant_id.clone()).unwrap_or_default();
-        let start = || {
-            let logger = logger.new(o!("node" => id.to_string()));
-            let colleagues = surroundings.colleagues.clone();
-            Node::new(id.clone(), cluster, tenant, ctx.address().downgrade(), colleagues, logger).start()
-        };
-        self.nodes.entry(id.clone()).or_insert_with(start).clone()
-    }
-
-    /// Ranks the tasks of a job when it is new or has grown.
-    fn rank(&mut self, state: &cluster::Cluster) {
-        let Some(job) = state.latest_job() else { return };
-        if self.ranked_job == job.id.number && self.ranks.len() == job.tasks.len() {
-            return;
-        }
-        self.ranks = self.surroundings.estimates.ranks(state, job);
-        if self.ranked_job != job.id.number {
-            self.offered.clear();
-            self.ranked_job = job.id.number;
-        }
-    }
-
     fn is_idle(&self) -> bool {
         self.state.as_ref().is_some_and(|state| state.status != ClusterStatus::Pending)
     }
-
-    fn latest_job(&self) -> Option<&Job> {
-        self.state.as_ref().and_then(|state| state.latest_job())
-    }
 }
 
-type Done = Box<dyn FnOnce(&mut Cluster, Result<(), RecordError>, &mut Context<Cluster>)>;
-
-fn unexpandable(fault: &OrderError) -> TaskReport {
-    TaskReport::failure(-1, fault.to_string())
+impl Drop for Cluster {
+    /// However it ends, its nodes end with it: one that still waits for an execution would hold a worker beside the node
+    /// that takes the execution up.
+    fn drop(&mut self) {
+        for node in self.nodes.values() {
+            node.do_send(Retire);
+        }
+    }
 }
 
 impl Actor for Cluster {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Self::Context) {
-        self.pursue(ctx);
+        self.pursue_all(ctx);
     }
 }

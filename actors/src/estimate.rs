@@ -33,10 +33,9 @@ impl Estimates {
     pub fn of(&self, cluster: &Cluster, task: &Task) -> Duration {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let history = known.get(&key(cluster, task));
-        history.map_or_else(
-            || rule_of_thumb(task.name),
-            |history| Duration::from_secs_f64(history.mean_ms / 1000.0),
-        )
+        // A mean that is no length of time (a row written by hand) says nothing.
+        let mean = history.and_then(|history| Duration::try_from_secs_f64(history.mean_ms / 1000.0).ok());
+        mean.unwrap_or_else(|| rule_of_thumb(task.name))
     }
 
     /// For each task of a job: the length of the longest path from its start to the end of the job, in ms.

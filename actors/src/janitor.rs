@@ -18,6 +18,9 @@ use tokio_util::time::{DelayQueue, delay_queue};
 
 use crate::clock::SharedClock;
 
+/// The wheel turns at most so far ahead; what is due later is looked at again then.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
+
 /// What a deadline is about. There is one deadline per key; arming it again moves it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Deadline {
@@ -41,6 +44,8 @@ pub enum Deadline {
     Lease(ClusterId),
     /// A cluster has had nothing to do for a while.
     Idle(ClusterId),
+    /// A provisioner elsewhere, by its id, has been silent for too long.
+    Heartbeat(String),
 }
 
 /// The time of a deadline has come.
@@ -69,7 +74,14 @@ pub struct Disarm(pub Deadline);
 pub struct Janitor {
     clock: SharedClock,
     wheel: DelayQueue<Deadline>,
-    armed: HashMap<Deadline, (delay_queue::Key, Recipient<TimeUp>)>,
+    armed: HashMap<Deadline, Armed>,
+}
+
+/// A deadline that has not come.
+struct Armed {
+    key: delay_queue::Key,
+    at: i64,
+    whom: Recipient<TimeUp>,
 }
 
 impl Janitor {
@@ -88,18 +100,39 @@ impl Actor for Janitor {
     }
 }
 
+impl Janitor {
+    /// How long the wheel waits before it looks at a deadline, again.
+    fn wait_until(&self, at: i64) -> Duration {
+        let wait = u64::try_from(at.saturating_sub(self.clock.now())).unwrap_or(0);
+        Duration::from_millis(wait).min(LONGEST_WAIT)
+    }
+
+    /// The wheel has come to a deadline.
+    fn come_to(&mut self, deadline: Deadline) {
+        let Some(armed) = self.armed.remove(&deadline) else { return };
+        let wait = self.wait_until(armed.at);
+        if wait.is_zero() {
+            armed.whom.do_send(TimeUp(deadline));
+        } else {
+            let key = self.wheel.insert(deadline.clone(), wait);
+            self.armed.insert(deadline, Armed { key, ..armed });
+        }
+    }
+}
+
 impl Handler<Arm> for Janitor {
     type Result = ();
 
-    fn handle(&mut self, arm: Arm, _: &mut Self::Context) {
-        let wait = Duration::from_millis(u64::try_from(arm.at - self.clock.now()).unwrap_or(0));
-        if let Some((key, whom)) = self.armed.get_mut(&arm.deadline) {
-            self.wheel.reset(key, wait);
-            *whom = arm.whom;
-        } else {
-            let key = self.wheel.insert(arm.deadline.clone(), wait);
-            self.armed.insert(arm.deadline, (key, arm.whom));
-        }
+    fn handle(&mut self, Arm { deadline, at, whom }: Arm, _: &mut Self::Context) {
+        let wait = self.wait_until(at);
+        let key = match self.armed.remove(&deadline) {
+            Some(Armed { key, .. }) => {
+                self.wheel.reset(&key, wait);
+                key
+            }
+            None => self.wheel.insert(deadline.clone(), wait),
+        };
+        self.armed.insert(deadline, Armed { key, at, whom });
     }
 }
 
@@ -107,8 +140,8 @@ impl Handler<Disarm> for Janitor {
     type Result = ();
 
     fn handle(&mut self, disarm: Disarm, _: &mut Self::Context) {
-        if let Some((key, _)) = self.armed.remove(&disarm.0) {
-            self.wheel.remove(&key);
+        if let Some(armed) = self.armed.remove(&disarm.0) {
+            self.wheel.remove(&armed.key);
         }
     }
 }
@@ -126,10 +159,7 @@ impl ActorFuture<Janitor> for Turn {
         task: &mut TaskContext<'_>,
     ) -> Poll<()> {
         while let Poll::Ready(Some(expired)) = janitor.wheel.poll_expired(task) {
-            let deadline = expired.into_inner();
-            if let Some((_, whom)) = janitor.armed.remove(&deadline) {
-                whom.do_send(TimeUp(deadline));
-            }
+            janitor.come_to(expired.into_inner());
         }
         Poll::Pending
     }

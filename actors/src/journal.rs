@@ -97,12 +97,15 @@ impl Handler<Record> for Journal {
         let (writer, logger) = (self.writer.clone(), self.logger.clone());
         Box::pin(async move {
             let append = append(&record)?;
+            // The actor changes the state in place next time, which it can only when nobody else holds it.
+            let cluster = record.cluster.id;
+            drop(record);
             let mut pause = FIRST_PAUSE;
-            for _ in 0..MAX_TRIES {
+            for _ in 1..MAX_TRIES {
                 match append_once(&writer, append.clone()).await {
                     Err(RecordError::Refused(fault)) if fault.is_retryable() => {
                         warn!(logger, "the journal waits for the database"; "fault" => fault.to_string(),
-                            "cluster" => record.cluster.id.to_string());
+                            "cluster" => cluster.to_string());
                         tokio::time::sleep(pause).await;
                         pause = (pause * 2).min(LONGEST_PAUSE);
                     }

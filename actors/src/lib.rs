@@ -15,9 +15,12 @@
 pub mod clock;
 pub mod cluster;
 pub mod estimate;
+pub mod fleet;
+pub mod handover;
 pub mod janitor;
 pub mod journal;
 pub mod node;
+pub mod pace;
 pub mod projection;
 pub mod provisioner;
 pub mod registry;

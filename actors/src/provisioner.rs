@@ -2,41 +2,72 @@
 //!
 //! ```text
 //!   Node ──Execute(context)──► Provisioner ──► plugin, on the plugins' own runtime ──► TaskReport ──► Node
+//!   Node ──Cancel(execution)──► Provisioner    its time is up
+//!   Node ──Forget(execution)──► Provisioner    the report is in the journal, or nobody wants it any more
 //! ```
 //!
-//! One execution (task and attempt) is under way at most once, however often it is asked for: who asks again gets the
-//! same result. Plugins never run on an arbiter, so that a slow one delays nobody.
+//! Two rules are kept here, where neither the end of a node's actor nor of its cluster's can break them:
+//!
+//! - One execution (task and attempt) is carried out once, however often it is asked for. Its report is kept until it is
+//!   known to be durable, so that a cluster which failed in between gets the same report and not a second execution.
+//! - A machine has one execution at a time. The next one waits until the plugin has really returned, even if the attempt
+//!   was given up long ago because the plugin would not stop. One that is cancelled while it waits never starts.
+//!
+//! Plugins never run on an arbiter, so that a slow one delays nobody.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use actix::{Actor, AsyncContext, Context as ActorContext, Handler, Message, ResponseFuture};
-use cooperage_domain::id::TaskId;
+use cooperage_domain::id::{NodeId, TaskId};
 use cooperage_domain::task::TaskReport;
-use cooperage_plugins::{Context, PluginSet};
+use cooperage_plugins::{Context, PluginSet, Stream};
 use cooperage_schema::Vault;
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use tokio::runtime::Handle;
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
 
 use crate::secrets::unlock;
 
-/// One execution of a task: task and number of the attempt.
-type Execution = (TaskId, u32);
+/// Code of the failure of an execution that never started, or broke off.
+const NOT_CARRIED_OUT: i64 = 1;
+
+/// One execution of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Execution {
+    /// The task.
+    pub task: TaskId,
+    /// Number of the attempt.
+    pub attempt: u32,
+}
+
+/// An execution that is under way, or whose report is not durable yet.
+struct Known {
+    node: NodeId,
+    /// Of the context it was begun with; whoever joins later cannot have another.
+    cancel: CancellationToken,
+    report: Shared<BoxFuture<'static, TaskReport>>,
+    /// Whether somebody will still ask for the report.
+    wanted: bool,
+}
 
 /// Carries out tasks with the plugins of this process.
 pub struct Provisioner {
     plugins: Arc<PluginSet>,
     runtime: Handle,
     vault: Option<Vault>,
-    under_way: HashMap<Execution, Shared<BoxFuture<'static, TaskReport>>>,
+    known: HashMap<Execution, Known>,
+    /// Held by the execution that a machine is busy with.
+    machines: HashMap<NodeId, Arc<Mutex<()>>>,
 }
 
 impl Provisioner {
     /// With these plugins, run on `runtime`.
     #[must_use]
     pub fn new(plugins: Arc<PluginSet>, runtime: Handle) -> Self {
-        Self { plugins, runtime, vault: None, under_way: HashMap::new() }
+        Self { plugins, runtime, vault: None, known: HashMap::new(), machines: HashMap::new() }
     }
 
     /// With the secrets of clusters, which it gives to their tasks.
@@ -56,6 +87,16 @@ impl Actor for Provisioner {
 #[rtype(result = "TaskReport")]
 pub struct Execute(pub Context);
 
+/// Nobody wants the result of this execution any more: its plugin is to stop what it can, and return.
+#[derive(Debug, Clone, Copy, Message)]
+#[rtype(result = "()")]
+pub struct Cancel(pub Execution);
+
+/// The report of this execution will not be asked for again.
+#[derive(Debug, Clone, Copy, Message)]
+#[rtype(result = "()")]
+pub struct Forget(pub Execution);
+
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Ended(Execution);
@@ -64,37 +105,68 @@ impl Handler<Execute> for Provisioner {
     type Result = ResponseFuture<TaskReport>;
 
     fn handle(&mut self, Execute(context): Execute, ctx: &mut Self::Context) -> Self::Result {
-        let execution = (context.order.task_id, context.order.attempt);
-        if let Some(under_way) = self.under_way.get(&execution) {
-            return Box::pin(under_way.clone());
+        let execution = Execution { task: context.order.task_id, attempt: context.order.attempt };
+        if let Some(known) = self.known.get(&execution) {
+            return Box::pin(known.report.clone());
         }
-        let (plugins, vault) = (Arc::clone(&self.plugins), self.vault.clone());
-        let task = self.runtime.spawn(carry_out(plugins, vault, context));
+        let node = context.order.node_id.clone();
+        let cancel = context.cancel.clone();
+        let machine = Arc::clone(self.machines.entry(node.clone()).or_default());
+        let task =
+            self.runtime.spawn(unlocked(self.vault.clone(), Arc::clone(&self.plugins), machine, context));
         let provisioner = ctx.address();
-        let result = async move {
-            let report = task.await.unwrap_or_else(|fault| {
-                TaskReport::failure(
-                    1,
+        let report = async move {
+            let report = match task.await {
+                Ok(report) => report,
+                // The program is stopping: whoever takes the attempt up again will know how it ended.
+                Err(fault) if fault.is_cancelled() => std::future::pending().await,
+                Err(fault) => TaskReport::failure(
+                    NOT_CARRIED_OUT,
                     format!("The plugin broke off: {fault}. This is a fault of the plugin."),
-                )
-            });
+                ),
+            };
             provisioner.do_send(Ended(execution));
             report
         };
-        let shared = result.boxed().shared();
-        self.under_way.insert(execution, shared.clone());
-        // Polled even if whoever asked goes away, so that the execution is forgotten when it has ended.
-        actix::spawn(shared.clone().map(drop));
-        Box::pin(shared)
+        let report = report.boxed().shared();
+        self.known.insert(execution, Known { node, cancel, report: report.clone(), wanted: true });
+        // Polled even if whoever asked goes away, so that the machine becomes free when it has ended.
+        actix::spawn(report.clone().map(drop));
+        Box::pin(report)
     }
 }
 
-async fn carry_out(plugins: Arc<PluginSet>, vault: Option<Vault>, mut context: Context) -> TaskReport {
+/// Carries out a task that is given the secrets of its cluster first.
+async fn unlocked(
+    vault: Option<Vault>,
+    plugins: Arc<PluginSet>,
+    machine: Arc<Mutex<()>>,
+    mut context: Context,
+) -> TaskReport {
     if let Some(vault) = vault
         && let Err(fault) = unlock(&vault, &mut context.order).await
     {
-        return TaskReport::failure(1, fault.to_string());
+        return TaskReport::failure(NOT_CARRIED_OUT, fault.to_string());
     }
+    carry_out(plugins, machine, context).await
+}
+
+/// Waits for the machine, then for the plugin.
+async fn carry_out(plugins: Arc<PluginSet>, machine: Arc<Mutex<()>>, context: Context) -> TaskReport {
+    let _turn = match Arc::clone(&machine).try_lock_owned() {
+        Ok(turn) => turn,
+        Err(_) => {
+            let waiting = "Waits for the machine: an earlier attempt that was given up has not stopped yet.";
+            context.output.line(Stream::Progress, waiting);
+            tokio::select! {
+                turn = machine.lock_owned() => turn,
+                () = context.cancel.cancelled() => {
+                    let reason = "The machine is still busy with an earlier attempt that does not stop.";
+                    return TaskReport::failure(NOT_CARRIED_OUT, reason);
+                }
+            }
+        }
+    };
     plugins.execute(context).await
 }
 
@@ -102,6 +174,34 @@ impl Handler<Ended> for Provisioner {
     type Result = ();
 
     fn handle(&mut self, Ended(execution): Ended, _: &mut Self::Context) {
-        self.under_way.remove(&execution);
+        let Some(known) = self.known.get(&execution) else { return };
+        if self.machines.get(&known.node).is_some_and(|machine| Arc::strong_count(machine) == 1) {
+            self.machines.remove(&known.node);
+        }
+        if !known.wanted {
+            self.known.remove(&execution);
+        }
+    }
+}
+
+impl Handler<Cancel> for Provisioner {
+    type Result = ();
+
+    fn handle(&mut self, Cancel(execution): Cancel, _: &mut Self::Context) {
+        if let Some(known) = self.known.get(&execution) {
+            known.cancel.cancel();
+        }
+    }
+}
+
+impl Handler<Forget> for Provisioner {
+    type Result = ();
+
+    fn handle(&mut self, Forget(execution): Forget, _: &mut Self::Context) {
+        let Some(known) = self.known.get_mut(&execution) else { return };
+        known.wanted = false;
+        if known.report.peek().is_some() {
+            self.known.remove(&execution);
+        }
     }
 }

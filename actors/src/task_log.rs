@@ -1,5 +1,10 @@
 //! The output of tasks on its way to the store, line by line while they run.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
 use cooperage_domain::id::TaskId;
 use cooperage_plugins::{Output, Stream};
 use cooperage_schema::{Journal, OutputChunk, Stream as StoredStream};
@@ -8,15 +13,20 @@ use tokio::sync::mpsc;
 
 use crate::clock::SharedClock;
 
-/// Lines that may wait for the store; beyond that output is dropped, with a note, and never delays a task.
+/// Lines that may wait for the store; beyond that output is dropped, with a note in the log, and never delays a task.
 const MAX_WAITING: usize = 65_536;
+/// Lines that are given to the store together.
+const MAX_TOGETHER: usize = 1_024;
 /// Longest line that is kept, in bytes.
 const MAX_LINE: usize = 16_384;
+/// Pause before lines are given again to a store that is away.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// Takes the output of all tasks.
 #[derive(Clone)]
 pub struct TaskLog {
     lines: mpsc::Sender<OutputChunk>,
+    dropped: Arc<AtomicU64>,
     clock: SharedClock,
 }
 
@@ -25,23 +35,64 @@ impl TaskLog {
     #[must_use]
     pub fn new(writer: Journal, clock: SharedClock, logger: Logger) -> Self {
         let (lines, mut waiting) = mpsc::channel(MAX_WAITING);
+        let dropped = Arc::new(AtomicU64::new(0));
+        let log = Self { lines, dropped: Arc::clone(&dropped), clock };
         std::thread::spawn(move || {
-            while let Some(chunk) = waiting.blocking_recv() {
-                let logger = logger.clone();
-                writer.output(chunk, move |written| {
-                    if let Err(fault) = written {
-                        warn!(logger, "a line of a task's output was lost"; "fault" => fault.to_string());
-                    }
-                });
+            while let Some(first) = waiting.blocking_recv() {
+                let mut together = vec![first];
+                while together.len() < MAX_TOGETHER
+                    && let Ok(next) = waiting.try_recv()
+                {
+                    together.push(next);
+                }
+                store(&writer, together, &logger);
+                let lost = dropped.swap(0, Ordering::Relaxed);
+                if lost > 0 {
+                    warn!(logger, "tasks print faster than the store writes"; "lines_lost" => lost);
+                }
             }
         });
-        Self { lines, clock }
+        log
     }
 
     /// Where one execution's output goes.
     #[must_use]
     pub fn of(&self, task: TaskId, attempt: u32) -> TaskOutput {
         TaskOutput { log: self.clone(), task, attempt }
+    }
+}
+
+/// Waits until the lines are stored, for as long as the database is away. After a connection that broke during a commit a
+/// line may be stored twice, which is better than not at all.
+fn store(writer: &Journal, mut lines: Vec<OutputChunk>, logger: &Logger) {
+    loop {
+        let (answer, answers) = std::sync::mpsc::channel();
+        for (place, line) in lines.iter().enumerate() {
+            let answer = answer.clone();
+            writer.output(line.clone(), move |written| {
+                // The thread waits for every answer.
+                let _ = answer.send((place, written));
+            });
+        }
+        drop(answer);
+        let mut again = BTreeSet::new();
+        for (place, written) in answers {
+            match written {
+                Ok(_) => {}
+                Err(fault) if fault.is_retryable() => {
+                    again.insert(place);
+                }
+                Err(fault) => {
+                    warn!(logger, "a line of a task's output was lost"; "fault" => fault.to_string());
+                }
+            }
+        }
+        if again.is_empty() {
+            return;
+        }
+        let mut place = 0..;
+        lines.retain(|_| place.next().is_some_and(|place| again.contains(&place)));
+        std::thread::sleep(PAUSE);
     }
 }
 
@@ -67,6 +118,8 @@ impl Output for TaskOutput {
             text: text[..end].to_owned(),
         };
         // A full channel means the store is far behind; the task matters more than its words.
-        let _ = self.log.lines.try_send(chunk);
+        if self.log.lines.try_send(chunk).is_err() {
+            self.log.dropped.fetch_add(1, Ordering::Relaxed);
+        }
     }
 }

@@ -4,53 +4,46 @@
 //!   Node ──RequestSlot──► WorkerPool ──SlotGranted(slot)──► Node … the slot is dropped ──Release──► WorkerPool
 //! ```
 //!
-//! A free slot goes to the cluster that holds the fewest; within a cluster to the task with the longest path behind it.
+//! A free slot goes to the cluster that holds the fewest; within a cluster to the task with the longest path behind it. A
+//! slot is a value: whoever holds it loses it by ending, in whatever way, and it is free again.
 
-use std::collections::HashMap;
+mod fair_queue;
 
-use actix::{Actor, Addr, AsyncContext, Context, Handler, Message, Recipient};
+use actix::{Actor, Addr, AsyncContext, Context, Handler, Message, WeakRecipient};
 use cooperage_domain::id::{ClusterId, NodeId};
+use cooperage_domain::task::TaskOrder;
+use tokio::sync::oneshot;
+
+use fair_queue::FairQueue;
+
+/// Name of the workers of this process.
+pub const LOCAL_WORKER: &str = "local";
 
 /// Hands out a tenant's worker slots.
 #[derive(Debug)]
 pub struct WorkerPool {
+    /// Workers of this process.
     slots: usize,
-    held: HashMap<ClusterId, usize>,
-    waiting: Vec<RequestSlot>,
+    /// Workers elsewhere that hold a task.
+    elsewhere: usize,
+    queue: FairQueue<WeakRecipient<SlotGranted>>,
 }
 
 impl WorkerPool {
     /// A pool of so many slots.
     #[must_use]
     pub fn new(slots: usize) -> Self {
-        Self { slots, held: HashMap::new(), waiting: Vec::new() }
-    }
-
-    fn in_use(&self) -> usize {
-        self.held.values().sum()
-    }
-
-    /// Index of the request that is next: of the cluster with the fewest slots, the longest path, the oldest.
-    fn next(&self) -> Option<usize> {
-        let order = |request: &RequestSlot| {
-            let held = self.held.get(&request.cluster).copied().unwrap_or(0);
-            (held, std::cmp::Reverse(request.rank))
-        };
-        self.waiting
-            .iter()
-            .enumerate()
-            .min_by_key(|(age, request)| (order(request), *age))
-            .map(|(index, _)| index)
+        Self { slots, elsewhere: 0, queue: FairQueue::default() }
     }
 
     fn grant(&mut self, pool: &Addr<Self>) {
-        while self.in_use() < self.slots {
-            let Some(index) = self.next() else { return };
-            let request = self.waiting.remove(index);
-            *self.held.entry(request.cluster).or_default() += 1;
+        while self.queue.held() - self.elsewhere < self.slots {
+            let Some((cluster, reply)) = self.queue.next() else { return };
+            let slot = Slot { pool: pool.clone(), cluster, worker: Worker::Local };
             // A slot that cannot be delivered comes back when it is dropped.
-            let slot = Slot { pool: pool.clone(), cluster: request.cluster };
-            request.reply.do_send(SlotGranted { slot });
+            if let Some(node) = reply.upgrade() {
+                node.do_send(SlotGranted { slot });
+            }
         }
     }
 }
@@ -69,8 +62,18 @@ pub struct RequestSlot {
     pub node: NodeId,
     /// Length of the path behind the task, in ms.
     pub rank: i64,
-    /// Whom to give the slot.
-    pub reply: Recipient<SlotGranted>,
+    /// Whom to give the slot. Weak, so that waiting here keeps nobody alive.
+    pub reply: WeakRecipient<SlotGranted>,
+}
+
+/// A node has nothing to run any more.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct WithdrawRequest {
+    /// The node's cluster.
+    pub cluster: ClusterId,
+    /// The node.
+    pub node: NodeId,
 }
 
 /// A worker is yours until you drop it.
@@ -86,18 +89,83 @@ pub struct SlotGranted {
 pub struct Slot {
     pool: Addr<WorkerPool>,
     cluster: ClusterId,
+    worker: Worker,
+}
+
+/// Who carries a task out.
+#[derive(Debug)]
+pub enum Worker {
+    /// A worker of this process.
+    Local,
+    /// A worker elsewhere.
+    Elsewhere {
+        /// Its name: its provisioner's id, a dot, its own id.
+        name: String,
+        /// Where it waits for its order; `None` when it has it.
+        waits: Option<oneshot::Sender<TaskOrder>>,
+    },
+}
+
+/// A worker elsewhere asks for a task. Whether one may be coming; if its node then has none, the wait ends without.
+#[derive(Debug, Message)]
+#[rtype(result = "bool")]
+pub struct Take {
+    /// Its name.
+    pub name: String,
+    /// Where it waits for its order.
+    pub waits: oneshot::Sender<TaskOrder>,
+}
+
+impl Slot {
+    /// The worker of an execution that was under way before this process asked for one. It counts even when there are not
+    /// so many, so that nothing new starts before enough of them have ended.
+    pub(crate) fn taken_up(pool: &Addr<WorkerPool>, cluster: ClusterId, worker: &str) -> Self {
+        let worker = match worker {
+            LOCAL_WORKER => Worker::Local,
+            name => Worker::Elsewhere { name: name.to_owned(), waits: None },
+        };
+        pool.do_send(TakenUp { cluster, elsewhere: worker.is_elsewhere() });
+        Self { pool: pool.clone(), cluster, worker }
+    }
+
+    /// Name of the worker.
+    pub(crate) fn worker(&self) -> &str {
+        match &self.worker {
+            Worker::Local => LOCAL_WORKER,
+            Worker::Elsewhere { name, .. } => name,
+        }
+    }
+
+    /// The worker, to give it its order.
+    pub(crate) const fn worker_mut(&mut self) -> &mut Worker {
+        &mut self.worker
+    }
+}
+
+impl Worker {
+    const fn is_elsewhere(&self) -> bool {
+        matches!(self, Self::Elsewhere { .. })
+    }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.pool.do_send(Release { cluster: self.cluster });
+        self.pool.do_send(Release { cluster: self.cluster, elsewhere: self.worker.is_elsewhere() });
     }
+}
+
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+struct TakenUp {
+    cluster: ClusterId,
+    elsewhere: bool,
 }
 
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 struct Release {
     cluster: ClusterId,
+    elsewhere: bool,
 }
 
 /// The number of slots changed.
@@ -113,7 +181,7 @@ pub struct Resize {
 pub struct PoolUse {
     /// Slots there are.
     pub slots: usize,
-    /// Slots handed out.
+    /// Slots handed out; more than there are after slots were taken away, or after a restart.
     pub in_use: usize,
     /// Requests that wait.
     pub waiting: usize,
@@ -128,9 +196,25 @@ impl Handler<RequestSlot> for WorkerPool {
     type Result = ();
 
     fn handle(&mut self, request: RequestSlot, ctx: &mut Self::Context) {
-        self.waiting.retain(|other| other.node != request.node);
-        self.waiting.push(request);
+        self.queue.ask(request.cluster, request.node, request.rank, request.reply);
         self.grant(&ctx.address());
+    }
+}
+
+impl Handler<WithdrawRequest> for WorkerPool {
+    type Result = ();
+
+    fn handle(&mut self, request: WithdrawRequest, _: &mut Self::Context) {
+        self.queue.withdraw(request.cluster, &request.node);
+    }
+}
+
+impl Handler<TakenUp> for WorkerPool {
+    type Result = ();
+
+    fn handle(&mut self, taken_up: TakenUp, _: &mut Self::Context) {
+        self.queue.hold(taken_up.cluster);
+        self.elsewhere += usize::from(taken_up.elsewhere);
     }
 }
 
@@ -138,13 +222,24 @@ impl Handler<Release> for WorkerPool {
     type Result = ();
 
     fn handle(&mut self, release: Release, ctx: &mut Self::Context) {
-        if let Some(held) = self.held.get_mut(&release.cluster) {
-            *held -= 1;
-            if *held == 0 {
-                self.held.remove(&release.cluster);
-            }
-        }
+        self.queue.release(release.cluster);
+        self.elsewhere -= usize::from(release.elsewhere).min(self.elsewhere);
         self.grant(&ctx.address());
+    }
+}
+
+impl Handler<Take> for WorkerPool {
+    type Result = bool;
+
+    fn handle(&mut self, take: Take, ctx: &mut Self::Context) -> bool {
+        let Some((cluster, reply)) = self.queue.next() else { return false };
+        self.elsewhere += 1;
+        let worker = Worker::Elsewhere { name: take.name, waits: Some(take.waits) };
+        let slot = Slot { pool: ctx.address(), cluster, worker };
+        if let Some(node) = reply.upgrade() {
+            node.do_send(SlotGranted { slot });
+        }
+        true
     }
 }
 
@@ -163,8 +258,8 @@ impl Handler<GetPoolUse> for WorkerPool {
     fn handle(&mut self, _: GetPoolUse, _: &mut Self::Context) -> Self::Result {
         actix::MessageResult(PoolUse {
             slots: self.slots,
-            in_use: self.in_use(),
-            waiting: self.waiting.len(),
+            in_use: self.queue.held(),
+            waiting: self.queue.waiting(),
         })
     }
 }

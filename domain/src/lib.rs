@@ -21,6 +21,7 @@ pub mod macros;
 pub mod node_action;
 pub mod plan;
 pub mod provider_fields;
+pub mod provisioner;
 pub mod quota;
 pub mod resolve;
 pub mod task;

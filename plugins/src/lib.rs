@@ -12,6 +12,8 @@ mod plugin_set;
 mod provider;
 pub mod resources;
 pub mod shell;
+#[cfg(feature = "simulation")]
+pub mod simulated;
 pub mod ssh;
 
 pub use automator::Automator;

@@ -187,4 +187,12 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    provisioners (id) {
+        id -> Text,
+        document -> Text,
+        seen_ms -> BigInt,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(clusters, nodes, ownership, servers, tasks);

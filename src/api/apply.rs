@@ -1,6 +1,6 @@
 //! Many entities at once: checked as a whole, stored in one transaction, unchanged ones left alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
@@ -138,16 +138,38 @@ fn check_together(state: &AppState, tenant: &str, documents: &[Document]) -> Res
     for service in new.map(parse::<Service>).collect::<Result<Vec<_>, _>>()? {
         services.insert(service.name().to_owned(), service);
     }
-    if let Some(cycle) = dependency_cycles(services.values()).first() {
-        let mut problem = Problem::new(StatusCode::BAD_REQUEST, cycle.to_string());
-        problem.field = Some("dependencies".to_owned());
-        return Err(problem.with_remedy("drop one of these dependencies"));
-    }
+    refuse_twice(documents)?;
+    refuse_cycles(services.values())?;
     let types = state.store.entities::<ProviderType>(owner_of(Kind::ProviderType, tenant))?;
     for provider in documents.iter().filter(|d| d.kind() == Kind::Provider) {
         check_provider(&parse(provider)?, &types)?;
     }
     Ok(())
+}
+
+/// Which of two documents of one name is meant cannot be known.
+fn refuse_twice(documents: &[Document]) -> Result<(), Problem> {
+    let mut seen = BTreeSet::new();
+    let twice = documents.iter().find(|document| !seen.insert((document.kind().noun(), document.name())));
+    let Some(document) = twice else { return Ok(()) };
+    let detail =
+        format!("{} {:?}: there are two documents of this name", document.kind().noun(), document.name());
+    let mut problem = Problem::new(StatusCode::BAD_REQUEST, detail);
+    problem.field = Some("name".to_owned());
+    problem.value = Some(document.name().to_owned());
+    Err(problem.with_remedy("leave one of them out, or give it another name"))
+}
+
+/// Services that wait for each other in a circle would never start.
+///
+/// # Errors
+/// 400, naming them.
+pub(super) fn refuse_cycles<'a>(services: impl IntoIterator<Item = &'a Service>) -> Result<(), Problem> {
+    let cycles = dependency_cycles(services);
+    let Some(cycle) = cycles.first() else { return Ok(()) };
+    let mut problem = Problem::new(StatusCode::BAD_REQUEST, cycle.to_string());
+    problem.field = Some("dependencies".to_owned());
+    Err(problem.with_remedy("drop one of these dependencies"))
 }
 
 /// A provider's type exists, and its administrator has filled in what the type requires.

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::apply::refuse_cycles;
 use super::body;
 use super::cluster_changes;
 use super::cluster_view::{details, plan, status};
@@ -101,11 +102,12 @@ async fn ask(state: State, identity: Identity, query: web::Query<CreateQuery>, b
         let shown = state.blocking(move |state| preview(state, &identity, &request)).await?;
         return Ok(HttpResponse::Ok().json(shown));
     }
-    let (asker, strict) = (identity.clone(), query.strict);
-    let solved = state.blocking(move |state| solve(state, &asker, &request, strict)).await?;
+    // One moment for all, so that a lease is exactly as long as it says.
+    let (asker, strict, now) = (identity.clone(), query.strict, state.clock.now());
+    let solved = state.blocking(move |state| solve(state, &asker, &request, strict, now)).await?;
     let Solved { accepted, nodes, reserved: _reserved } = solved;
     let (id, has_secrets) = (accepted.order.id, !accepted.secrets.is_empty());
-    let events = create(accepted.order, nodes, state.clock.now())?;
+    let events = create(accepted.order, nodes, now)?;
     let message = Create { id, tenant: identity.tenant, events, who: identity.user };
     let created = state.registry.send(message).await.map_err(Problem::internal)?;
     if created.is_err() && has_secrets {
@@ -121,11 +123,13 @@ fn solve(
     identity: &Identity,
     request: &ClusterRequest,
     strict: bool,
+    now: i64,
 ) -> Result<Solved, Problem> {
     let reserved = reserve(state, &identity.tenant, request.machines())?;
     let catalog = state.catalog(&identity.tenant)?;
     // Checked before a number is used up.
-    let accepted = request.accept(&catalog, asking(state, identity, ClusterId(0)))?;
+    let accepted = request.accept(&catalog, asking(state, identity, now))?;
+    refuse_cycles(accepted.order.definitions.values())?;
     if strict {
         accepted.solve(&catalog).map_err(|refusal| Problem::from(&refusal))?;
     }
@@ -169,12 +173,13 @@ fn numbered(mut accepted: Accepted, id: ClusterId) -> Accepted {
 }
 
 /// What is added to a request: who asks, when, and under which limits.
-pub(super) fn asking(state: &AppState, identity: &Identity, id: ClusterId) -> Asking {
+pub(super) fn asking(state: &AppState, identity: &Identity, now: i64) -> Asking {
     Asking {
         account: identity.account(),
-        id,
+        // Numbered once everything is known to hold.
+        id: ClusterId(0),
         seed: Uuid::new_v4(),
-        now: state.clock.now(),
+        now,
         limits: state.settings.job_limits(),
     }
 }

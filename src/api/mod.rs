@@ -19,12 +19,15 @@ mod presence;
 mod preview;
 mod problem;
 mod profile;
+mod provisioners;
+mod queues;
 mod reservations;
 mod resolve;
 mod resources;
 mod rpc;
 mod secret_fields;
 mod state;
+mod tasks;
 mod tenants;
 mod upload;
 mod usage;
@@ -49,8 +52,10 @@ pub fn user_routes(config: &mut web::ServiceConfig) {
         .service(web::resource("/status").route(web::get().to(status)))
         .service(web::resource("/v2/apply").route(web::post().to(apply::apply)))
         .service(web::resource("/v2/resolve").route(web::post().to(resolve::post)))
+        .service(web::resource("/v2/metrics/queues").route(web::get().to(queues::get)))
         .service(web::resource("/v2/metrics/nodes/usage").route(web::get().to(usage::get)))
         .configure(clusters::routes)
+        .configure(provisioners::user_routes)
         .configure(cluster_changes::routes)
         .configure(entities::routes)
         .configure(import_export::routes)
@@ -67,6 +72,8 @@ pub fn user_routes(config: &mut web::ServiceConfig) {
 pub fn task_routes(config: &mut web::ServiceConfig) {
     config
         .app_data(web::PayloadConfig::new(MAX_BODY))
+        .configure(provisioners::task_routes)
+        .configure(tasks::routes)
         .configure(download::task_routes)
         .configure(plugin_types::task_routes)
         .default_service(web::to(unknown_path));

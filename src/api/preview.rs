@@ -4,10 +4,11 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use cooperage_domain::cluster::{Cluster, ClusterRequest, create, replay};
-use cooperage_domain::id::{ClusterId, NodeId};
+use cooperage_domain::id::NodeId;
 use cooperage_domain::plan::{predict, render, schedule, stages};
 use serde_json::{Value, json};
 
+use super::apply::refuse_cycles;
 use super::clusters::asking;
 use super::identity::Identity;
 use super::problem::Problem;
@@ -19,9 +20,11 @@ use super::state::AppState;
 /// As a create that refuses requests without a layout.
 pub fn preview(state: &AppState, identity: &Identity, request: &ClusterRequest) -> Result<Value, Problem> {
     let catalog = state.catalog(&identity.tenant)?;
-    let accepted = request.accept(&catalog, asking(state, identity, ClusterId(0)))?;
+    let now = state.clock.now();
+    let accepted = request.accept(&catalog, asking(state, identity, now))?;
+    refuse_cycles(accepted.order.definitions.values())?;
     let nodes = accepted.lay_out(&catalog).map_err(|refusal| Problem::from(&refusal))?;
-    let events = create(accepted.order, Ok(nodes), state.clock.now())?;
+    let events = create(accepted.order, Ok(nodes), now)?;
     let cluster = replay(&events).ok_or_else(|| Problem::internal("a create without events"))?;
     shown(state, &cluster)
 }

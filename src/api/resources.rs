@@ -3,6 +3,7 @@
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
+use cooperage_actors::fleet::Refresh;
 use cooperage_domain::entity::{AutomatorType, Kind, PluginType, ProviderType};
 use cooperage_plugins::resources::{ResourceKey, Side};
 use cooperage_schema::{PluginSide, Resource, ResourcePath, ResourceStatus};
@@ -232,7 +233,9 @@ async fn turn(side: PluginSide, turn: Turn, state: State, identity: Identity, at
 
 async fn sync(state: State, identity: Identity) -> Answer {
     identity.require_admin()?;
+    let tenant = identity.tenant.clone();
     state.blocking(move |state| synchronise(state, &identity.tenant)).await?;
+    state.fleet.do_send(Refresh { tenant });
     Ok(HttpResponse::Ok().finish())
 }
 

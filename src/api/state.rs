@@ -7,6 +7,8 @@ use actix_web::web;
 use cooperage_actors::clock::SharedClock;
 use cooperage_actors::cluster::GetState;
 use cooperage_actors::estimate::Estimates;
+use cooperage_actors::fleet::Fleet;
+use cooperage_actors::handover::Handover;
 use cooperage_actors::registry::{FindError, Look, Registry, read};
 use cooperage_domain::cluster::{self, Catalog};
 use cooperage_domain::entity::{Entity, Kind};
@@ -28,6 +30,10 @@ pub struct AppState {
     pub store: Store,
     /// Who is where.
     pub registry: Addr<Registry>,
+    /// Tasks in the hands of workers elsewhere.
+    pub handover: Addr<Handover>,
+    /// The provisioners elsewhere.
+    pub fleet: Addr<Fleet>,
     /// How long tasks take.
     pub estimates: Estimates,
     /// Secrets of clusters.

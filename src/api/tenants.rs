@@ -2,6 +2,7 @@
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
+use cooperage_actors::fleet::SetWorkers;
 use cooperage_domain::quota::Usage;
 use cooperage_domain::tenant::TenantSpec;
 use cooperage_schema::{SUPERADMIN, Tenant};
@@ -9,7 +10,7 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::body;
-use super::capacity::free_capacity;
+use super::capacity::{free_of, total_capacity};
 use super::identity::Identity;
 use super::problem::Problem;
 use super::resources::synchronise;
@@ -79,7 +80,8 @@ async fn get(state: State, identity: Identity, name: web::Path<String>) -> Answe
 
 async fn post(state: State, identity: Identity, body: web::Bytes) -> Answer {
     identity.require_superadmin()?;
-    state
+    let total = total_capacity(&state).await?;
+    let set = state
         .blocking(move |state| {
             let (spec, bootstrap) = read(&body)?;
             if state.store.tenant(&spec.name)?.is_some() {
@@ -87,20 +89,24 @@ async fn post(state: State, identity: Identity, body: web::Bytes) -> Answer {
                 let problem = Problem::new(StatusCode::CONFLICT, detail).at("name", &spec.name);
                 return Err(problem.with_remedy("use PUT to change it, or another name"));
             }
-            check_capacity(state, 0, spec.workers)?;
+            check_capacity(state, total, 0, spec.workers)?;
             create(state, &spec, bootstrap)
         })
         .await?;
+    state.fleet.do_send(set);
     Ok(HttpResponse::Ok().finish())
 }
 
-/// A new tenant; with the bytes of the superadmin's plugin resources in their place before it is there.
-fn create(state: &AppState, spec: &TenantSpec, bootstrap: bool) -> Result<(), Problem> {
+/// A new tenant; with the bytes of the superadmin's plugin resources in their place before it is there. Gives what the
+/// provisioners are to know.
+fn create(state: &AppState, spec: &TenantSpec, bootstrap: bool) -> Result<SetWorkers, Problem> {
     let (id, now) = (Uuid::new_v4().to_string(), state.clock.now());
     let document = serde_json::to_string(spec).map_err(Problem::internal)?;
     let tenant = Tenant { id: id.clone(), name: spec.name.clone(), document };
+    let set = SetWorkers { tenant: id.clone(), workers: spec.workers };
     if !bootstrap {
-        return Ok(state.store.create_tenant(tenant, None, now)?);
+        state.store.create_tenant(tenant, None, now)?;
+        return Ok(set);
     }
     let created = state
         .resources
@@ -112,13 +118,15 @@ fn create(state: &AppState, spec: &TenantSpec, bootstrap: bool) -> Result<(), Pr
         let _ = state.resources.remove_tenant(&id);
     }
     created?;
-    synchronise(state, &id)
+    synchronise(state, &id)?;
+    Ok(set)
 }
 
 async fn put(state: State, identity: Identity, name: web::Path<String>, body: web::Bytes) -> Answer {
     identity.require_superadmin()?;
     let name = name.into_inner();
-    state
+    let total = total_capacity(&state).await?;
+    let set = state
         .blocking(move |state| {
             let (spec, _) = read(&body)?;
             if spec.name != name {
@@ -127,17 +135,19 @@ async fn put(state: State, identity: Identity, name: web::Path<String>, body: we
                 return Err(problem.with_remedy("use the same name twice"));
             }
             let Some(found) = state.store.tenant(&name)? else {
-                check_capacity(state, 0, spec.workers)?;
+                check_capacity(state, total, 0, spec.workers)?;
                 return create(state, &spec, false);
             };
-            check_capacity(state, specification(&found)?.workers, spec.workers)?;
+            check_capacity(state, total, specification(&found)?.workers, spec.workers)?;
             let used = used(state, &found.id)?;
             spec.quota().check(used, Usage::default())?;
             let document = serde_json::to_string(&spec).map_err(Problem::internal)?;
+            let set = SetWorkers { tenant: found.id.clone(), workers: spec.workers };
             state.store.put_tenant(Tenant { document, ..found })?;
-            Ok(())
+            Ok(set)
         })
         .await?;
+    state.fleet.do_send(set);
     Ok(HttpResponse::Ok().finish())
 }
 
@@ -146,12 +156,12 @@ fn used(state: &AppState, id: &str) -> Result<Usage, Problem> {
 }
 
 /// More workers than before must be free.
-fn check_capacity(state: &AppState, before: u32, wanted: u32) -> Result<(), Problem> {
+fn check_capacity(state: &AppState, total: u64, before: u32, wanted: u32) -> Result<(), Problem> {
     let more = u64::from(wanted.saturating_sub(before));
     if more == 0 {
         return Ok(());
     }
-    let free = free_capacity(state)?;
+    let free = free_of(total, state)?;
     if more <= free {
         return Ok(());
     }

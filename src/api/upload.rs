@@ -87,13 +87,13 @@ async fn receive(draft: NamedTempFile, mut body: web::Payload) -> Result<Receive
             return Err(too_large());
         }
         hash.update(&chunk);
-        file.write_all(&chunk).await.map_err(not_written)?;
+        file.write_all(&chunk).await.map_err(|fault| not_written(&fault))?;
     }
-    file.sync_all().await.map_err(not_written)?;
+    file.sync_all().await.map_err(|fault| not_written(&fault))?;
     Ok(Received { file: path, sha256: hex(&hash.finalize()), size })
 }
 
-fn not_written(fault: io::Error) -> Problem {
+fn not_written(fault: &io::Error) -> Problem {
     let detail = format!("the resource cannot be kept: {fault}");
     Problem::new(StatusCode::INSUFFICIENT_STORAGE, detail).with_remedy("free some space in data_dir")
 }

@@ -31,10 +31,12 @@ impl Connection {
     /// # Errors
     /// When the address is none, or the named token file cannot be read.
     pub fn from_globals(globals: &Globals) -> Result<Self, Failure> {
-        let from_environment = std::env::var("COOPERAGE_TOKEN").ok().filter(|token| !token.trim().is_empty());
-        let token = match &globals.token_file {
-            Some(file) => Some(read_token(file)?),
-            None => from_environment.or_else(|| first_readable(&TOKEN_FILES.map(PathBuf::from))),
+        let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+        let token = match (&globals.token_file, set("COOPERAGE_TOKEN"), set("COOPERAGE_TOKEN_FILE")) {
+            (Some(file), ..) => Some(read_token(file)?),
+            (None, Some(token), _) => Some(token),
+            (None, None, Some(file)) => Some(read_token(Path::new(&file))?),
+            (None, None, None) => first_readable(&TOKEN_FILES.map(PathBuf::from)),
         };
         Ok(Self {
             server: parse_server(&globals.server)?,

@@ -40,9 +40,29 @@ pub async fn list(kind: Kind, client: &Client, screen: &Screen) -> Result<(), Fa
 /// # Errors
 /// When it does not exist.
 pub async fn show(kind: Kind, name: &str, client: &Client, screen: &Screen) -> Result<(), Failure> {
-    let one: Value = client.get(&format!("/v2/{}/{}", kind.plural(), segment(name))).await?;
+    let one = get(kind, name, client).await?;
     screen.result(&one, || super::yaml::render(&one));
     Ok(())
+}
+
+/// One entity.
+///
+/// # Errors
+/// When it does not exist, with those that do.
+pub async fn get(kind: Kind, name: &str, client: &Client) -> Result<Value, Failure> {
+    let all = format!("/v2/{}", kind.plural());
+    match client.get(&format!("{all}/{}", segment(name))).await {
+        Err(fault) if fault.status() == Some(404) => {
+            let known: Vec<Value> = client.get(&all).await?;
+            let known: Vec<&str> = known.iter().filter_map(|one| one["name"].as_str()).collect();
+            let remedy = match known.as_slice() {
+                [] => "store one with `cooperage apply -f FILE`".to_owned(),
+                known => format!("use one of: {}", known.join(", ")),
+            };
+            Err(Failure::refused(format!("there is no {} {name:?}", kind.noun()), remedy))
+        }
+        other => Ok(other?),
+    }
 }
 
 fn table(kind: Kind, all: &[Value]) -> String {

@@ -67,7 +67,12 @@ impl Screen {
             return;
         }
         match self.format {
-            Format::Table => self.line(text().trim_end_matches('\n')),
+            Format::Table => {
+                let text = text();
+                if !text.is_empty() {
+                    self.line(text.trim_end_matches('\n'));
+                }
+            }
             // Plain data with text keys always becomes JSON and YAML.
             Format::Json => self.line(&serde_json::to_string_pretty(value).unwrap_or_default()),
             Format::Yaml => self.line(super::yaml::render(value).trim_end_matches('\n')),

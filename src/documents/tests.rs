@@ -1,3 +1,5 @@
+//! Folders and files as people write them, read and refused.
+
 use std::path::PathBuf;
 
 use cooperage_domain::entity::Kind;

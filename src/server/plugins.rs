@@ -31,7 +31,19 @@ pub fn built_in(
     let plugins = PluginSet::default()
         .with_provider(Arc::new(local))
         .with_automator(Arc::new(ShellAutomator::new(pool, resources.clone())));
+    #[cfg(feature = "simulation")]
+    let plugins = with_simulated(plugins, settings);
     Ok(Arc::new(plugins))
+}
+
+/// With provider and automator `simulated`, where a directory is named for them.
+#[cfg(feature = "simulation")]
+fn with_simulated(plugins: PluginSet, settings: &Settings) -> PluginSet {
+    use cooperage_plugins::simulated::{SimulatedAutomator, SimulatedProvider};
+    let Some(directory) = &settings.simulation.dir else { return plugins };
+    plugins
+        .with_provider(Arc::new(SimulatedProvider::new(directory)))
+        .with_automator(Arc::new(SimulatedAutomator::new(directory)))
 }
 
 fn backend(settings: &Settings) -> Result<Backend, Invalid> {

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use actix::{ActorContext, AsyncContext, Context, Handler, ResponseFuture};
 use cooperage_domain::cluster::{self, Command, Event, Refusal, decide};
-use cooperage_domain::task::TaskOrder;
+use slog::error;
 use tokio::sync::oneshot;
 
-use super::message::{Begin, Found, GetState, Operate, OperateError, Report};
-use super::{Cluster, Done, unexpandable};
-use crate::janitor::{Deadline, Disarm, TimeUp};
-use crate::node::Follow;
+use super::message::{Begin, Begun, Found, GetState, NodeFailed, Operate, OperateError, Report};
+use super::pursue::unexpandable;
+use super::{Cluster, Done};
+use crate::janitor::{Deadline, TimeUp};
 
 type Answer<T> = ResponseFuture<Result<T, OperateError>>;
 
@@ -18,6 +18,18 @@ type Answer<T> = ResponseFuture<Result<T, OperateError>>;
 fn answer_later<T: 'static>() -> (oneshot::Sender<Result<T, OperateError>>, Answer<T>) {
     let (sender, receiver) = oneshot::channel();
     (sender, Box::pin(async { receiver.await.unwrap_or(Err(OperateError::Gone)) }))
+}
+
+fn answer_now<T: 'static>(fault: OperateError) -> Answer<T> {
+    Box::pin(async { Err(fault) })
+}
+
+impl Cluster {
+    /// Decides on the present state, which nobody holds afterwards: it is changed in place.
+    fn decide(&self, command: Command) -> Result<Vec<Event>, OperateError> {
+        let state = self.state.as_deref().ok_or(OperateError::Gone)?;
+        Ok(decide(state, command, self.surroundings.clock.now())?)
+    }
 }
 
 impl Handler<Found> for Cluster {
@@ -38,10 +50,9 @@ impl Handler<Operate> for Cluster {
     type Result = Answer<Arc<cluster::Cluster>>;
 
     fn handle(&mut self, operate: Operate, ctx: &mut Self::Context) -> Self::Result {
-        let Some(state) = self.state.clone() else { return Box::pin(async { Err(OperateError::Gone) }) };
-        let events = match decide(&state, operate.command, self.surroundings.clock.now()) {
+        let events = match self.decide(operate.command) {
             Ok(events) => events,
-            Err(refusal) => return Box::pin(async { Err(refusal.into()) }),
+            Err(fault) => return answer_now(fault),
         };
         let (sender, answer) = answer_later();
         let done: Done = Box::new(move |actor, result, _| {
@@ -54,22 +65,24 @@ impl Handler<Operate> for Cluster {
 }
 
 impl Handler<Begin> for Cluster {
-    type Result = Answer<TaskOrder>;
+    type Result = Answer<Begun>;
 
-    fn handle(&mut self, Begin { task }: Begin, ctx: &mut Self::Context) -> Self::Result {
-        let Some(state) = self.state.clone() else { return Box::pin(async { Err(OperateError::Gone) }) };
+    fn handle(&mut self, Begin { task, worker }: Begin, ctx: &mut Self::Context) -> Self::Result {
         self.offered.remove(&task);
-        let command = Command::StartAttempt { task, worker: "local".to_owned() };
-        let events = match decide(&state, command, self.surroundings.clock.now()) {
+        let events = match self.decide(Command::StartAttempt { task, worker }) {
             Ok(events) => events,
-            Err(refusal) => return Box::pin(async { Err(refusal.into()) }),
+            Err(fault) => {
+                self.put_back(task, ctx);
+                return answer_now(fault);
+            }
         };
         if let Some(Event::AttemptStarted { attempt, .. }) = events.first() {
             self.followed.insert((task, *attempt));
         }
         let (sender, answer) = answer_later();
         let done: Done = Box::new(move |actor, result, ctx| {
-            let _ = sender.send(result.map_err(OperateError::from).and_then(|()| actor.hand_out(task, ctx)));
+            let begun = result.map_err(OperateError::from).and_then(|()| actor.hand_out(task, ctx));
+            let _ = sender.send(begun);
         });
         self.record(events, "scheduler".to_owned(), done, ctx);
         answer
@@ -78,27 +91,30 @@ impl Handler<Begin> for Cluster {
 
 impl Cluster {
     /// The order for a task whose attempt has just been recorded. One that cannot be given fails the attempt.
-    fn hand_out(&self, task: u32, ctx: &Context<Self>) -> Result<TaskOrder, OperateError> {
-        let (Some(state), Some(found)) =
-            (&self.state, self.latest_job().and_then(|job| job.tasks.get(&task)))
-        else {
-            return Err(OperateError::Gone);
-        };
-        let attempt = found.open_attempt().map_or(1, |attempt| attempt.number);
-        let deadline = Deadline::Attempt { node: found.node.clone(), task, attempt };
+    fn hand_out(&self, task: u32, ctx: &Context<Self>) -> Result<Begun, OperateError> {
+        let state = self.state.as_deref().ok_or(OperateError::Gone)?;
+        let found = state.latest_job().and_then(|job| job.tasks.get(&task));
+        let begun = found.and_then(|task| task.open_attempt()).ok_or(OperateError::Gone)?;
+        let attempt = begun.number;
+        let deadline = begun.started.saturating_add(state.limits.task_timeout);
         match cluster::order(state, task, attempt) {
-            Ok(order) => {
-                let at = self.surroundings.clock.now().saturating_add(state.limits.task_timeout);
-                if let Some(node) = self.nodes.get(&found.node) {
-                    node.do_send(Follow { order: None, task, attempt, deadline: at });
-                }
-                Ok(order)
-            }
+            Ok(order) => Ok(Begun { order, deadline, worker: begun.worker.clone() }),
             Err(fault) => {
-                self.surroundings.colleagues.janitor.do_send(Disarm(deadline));
                 ctx.address().do_send(Report { task, attempt, report: Some(unexpandable(&fault)) });
                 Err(Refusal::NotReady { task, reason: "its configuration cannot be expanded" }.into())
             }
+        }
+    }
+
+    /// A task was not begun. If it only came too early it is offered again: at the end of its pause, or, when its node
+    /// turned out to be busy, at the end of what the node is doing.
+    fn put_back(&mut self, task: u32, ctx: &Context<Self>) {
+        let job = self.state.as_deref().and_then(cluster::Cluster::latest_job);
+        let node = job.and_then(|job| job.tasks.get(&task)).map(|task| &task.node);
+        let busy =
+            |node| job.is_some_and(|job| job.tasks_of(node).any(|other| other.open_attempt().is_some()));
+        if node.is_some_and(|node| !busy(node)) {
+            self.offer_again(task, ctx);
         }
     }
 }
@@ -107,16 +123,15 @@ impl Handler<Report> for Cluster {
     type Result = Answer<()>;
 
     fn handle(&mut self, Report { task, attempt, report }: Report, ctx: &mut Self::Context) -> Self::Result {
-        let Some(state) = self.state.clone() else { return Box::pin(async { Err(OperateError::Gone) }) };
         let command = match report {
             Some(report) => Command::FinishAttempt { task, attempt, report },
             None => Command::TimeOutAttempt { task, attempt },
         };
-        self.followed.remove(&(task, attempt));
-        let events = match decide(&state, command, self.surroundings.clock.now()) {
+        let events = match self.decide(command) {
             Ok(events) => events,
-            Err(refusal) => return Box::pin(async { Err(refusal.into()) }),
+            Err(fault) => return answer_now(fault),
         };
+        self.followed.remove(&(task, attempt));
         let (sender, answer) = answer_later();
         let done: Done = Box::new(move |_, result, _| {
             let _ = sender.send(result.map_err(OperateError::from));
@@ -134,14 +149,23 @@ impl Handler<GetState> for Cluster {
     }
 }
 
+impl Handler<NodeFailed> for Cluster {
+    type Result = ();
+
+    fn handle(&mut self, failed: NodeFailed, ctx: &mut Self::Context) {
+        error!(self.logger, "a node's actor failed, and its cluster's with it"; "node" => failed.node.to_string());
+        ctx.stop();
+    }
+}
+
 impl Handler<TimeUp> for Cluster {
     type Result = ();
 
     fn handle(&mut self, TimeUp(deadline): TimeUp, ctx: &mut Self::Context) {
         match deadline {
-            Deadline::Pause { .. } => self.pursue(ctx),
-            Deadline::Idle(_) if self.is_idle() => ctx.stop(),
-            Deadline::Idle(_) | Deadline::Attempt { .. } | Deadline::Lease(_) => {}
+            Deadline::Pause { task, .. } => self.offer_again(task, ctx),
+            Deadline::Idle(_) if self.is_idle() => self.end_in_order(ctx),
+            Deadline::Idle(_) | Deadline::Attempt { .. } | Deadline::Lease(_) | Deadline::Heartbeat(_) => {}
         }
     }
 }

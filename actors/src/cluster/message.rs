@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use actix::Message;
 use cooperage_domain::cluster::{self, Command, Event, Refusal};
+use cooperage_domain::id::NodeId;
 use cooperage_domain::task::{TaskOrder, TaskReport};
 
 use crate::journal::RecordError;
@@ -43,11 +44,24 @@ pub struct Operate {
 }
 
 /// A node has a worker for this task: record the attempt, and say what is to be done.
-#[derive(Debug, Clone, Copy, Message)]
-#[rtype(result = "Result<TaskOrder, OperateError>")]
+#[derive(Debug, Clone, Message)]
+#[rtype(result = "Result<Begun, OperateError>")]
 pub struct Begin {
     /// Number of the task.
     pub task: u32,
+    /// Who will carry it out.
+    pub worker: String,
+}
+
+/// An attempt that the journal knows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Begun {
+    /// What is to be done.
+    pub order: TaskOrder,
+    /// When it is given up, in ms since 1970.
+    pub deadline: i64,
+    /// Who carries it out.
+    pub worker: String,
 }
 
 /// An attempt has ended.
@@ -60,6 +74,14 @@ pub struct Report {
     pub attempt: u32,
     /// What the worker reported; `None` when its time was up.
     pub report: Option<TaskReport>,
+}
+
+/// A node's actor has ended by itself, which only a fault can make it do.
+#[derive(Debug, Clone, PartialEq, Eq, Message)]
+#[rtype(result = "()")]
+pub struct NodeFailed {
+    /// Which.
+    pub node: NodeId,
 }
 
 /// How is the cluster?

@@ -8,13 +8,13 @@ use super::refusal::Refusal;
 use super::state::{Cluster, ClusterStatus};
 use crate::plan::ClusterAction;
 
-/// A cluster that is not pending needs nothing, and neither does a job that has been aborted already.
+/// A cluster that is not pending needs nothing, and neither does a job that has been aborted already. As in Coopr, only a
+/// running create can be aborted: a paused one must be resumed first.
 pub(super) fn abort(cluster: &Cluster, by: String, now: i64) -> Result<Vec<Event>, Refusal> {
     if cluster.status != ClusterStatus::Pending {
         return Ok(Vec::new());
     }
-    let refuse =
-        || Err(wrong_state(cluster, "aborted", "only a running create can be aborted; wait for its end"));
+    let refuse = || Err(wrong_state(cluster, "aborted"));
     let Some(job) = cluster.latest_job() else { return refuse() };
     match job.status {
         JobStatus::Failed | JobStatus::Complete => return Ok(Vec::new()),

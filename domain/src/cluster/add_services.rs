@@ -6,13 +6,14 @@ use super::decide::wrong_state;
 use super::event::Event;
 use super::planning::{self, NextNumbers};
 use super::refusal::Refusal;
+use super::services::wake;
 use super::state::{Cluster, ClusterStatus};
 use crate::entity::Service;
 use crate::id::NodeId;
 use crate::layout::{NodeGroup, NodeLayout, add_services, validate_add_services};
 use crate::plan::ClusterAction;
 
-/// `known`: all services of the tenant as they are now.
+/// `known`: all services of the tenant as they are now. Those the cluster has stay as they were when they were placed.
 pub(super) fn add(
     cluster: &Cluster,
     services: &BTreeSet<String>,
@@ -21,24 +22,22 @@ pub(super) fn add(
     now: i64,
 ) -> Result<Vec<Event>, Refusal> {
     if cluster.status != ClusterStatus::Active {
-        return Err(wrong_state(cluster, "given more services", "only an active cluster can be"));
+        return Err(wrong_state(cluster, "given more services"));
     }
-    validate_add_services(&cluster.template, known, &cluster.services, services)?;
+    let more = known.iter().filter(|service| !cluster.definitions.contains_key(service.name()));
+    let together: Vec<Service> = cluster.definitions.values().chain(more).cloned().collect();
+    validate_add_services(&cluster.template, &together, &cluster.services, services)?;
     let placed = place(cluster, services)?;
-    let definitions: BTreeMap<String, Service> = known
-        .iter()
+    let definitions = together
+        .into_iter()
         .filter(|service| services.contains(service.name()))
-        .map(|service| (service.name().to_owned(), service.clone()))
+        .map(|service| (service.name().to_owned(), service))
         .collect();
-    let nodes: BTreeSet<NodeId> = placed.keys().cloned().collect();
-    let added = Event::ServicesAdded { at: now, placed, definitions, by: by.clone() };
-    let mut after = Some(cluster.clone());
-    super::apply(&mut after, &added);
-    let after = after.as_ref().unwrap_or(cluster);
-    let action = ClusterAction::AddServices;
-    let (_, graph) = planning::coopr_graph(after, action, Some(services.clone()), Some(nodes))?;
-    let job = planning::job(NextNumbers::of(cluster), action, by, &graph, now);
-    Ok([added].into_iter().chain(job).collect())
+    let mut events = vec![Event::ServicesAdded { at: now, placed, definitions, by: by.clone() }];
+    events.extend(wake(&planning::after(cluster, &events), services, &by, now)?);
+    let graph = planning::graph_of_addition(&planning::after(cluster, &events))?;
+    events.extend(planning::job(NextNumbers::of(cluster), ClusterAction::AddServices, by, &graph, now));
+    Ok(events)
 }
 
 /// Which nodes get which of the services: of equal nodes, those with the lowest numbers.

@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 use super::create::CreateOrder;
 use super::event::{Event, FailedNext, PlannedStep};
 use super::job::{Attempt, AttemptId, Job, JobStatus, Outcome, Task, TaskState};
-use super::planning::wanted_units;
 use super::state::{Cluster, ClusterStatus, Node};
+use super::wanted;
 use crate::entity::Service;
 use crate::id::{JobId, NodeId, TaskId};
-use crate::plan::{self, ClusterAction, Unit, UnitId, Wanted};
+use crate::plan::{self, ClusterAction, UnitId};
 use crate::provider_fields;
 use crate::task::{NodeProperties, TaskName, TaskReport};
 
@@ -31,7 +31,13 @@ pub fn apply(cluster: &mut Option<Cluster>, event: &Event) {
     if let (None, Event::ClusterRequested { at, order }) = (&cluster, event) {
         *cluster = Some(requested(order, *at));
     }
-    let Some(cluster) = cluster else { return };
+    if let Some(cluster) = cluster {
+        change(cluster, event);
+    }
+}
+
+/// Applies an event to a cluster that is there.
+pub(super) fn change(cluster: &mut Cluster, event: &Event) {
     cluster.sequence += 1;
     match event {
         Event::ClusterRequested { .. } => {}
@@ -41,21 +47,21 @@ pub fn apply(cluster: &mut Option<Cluster>, event: &Event) {
                 (id.clone(), Node::new(id.clone(), properties.clone()))
             };
             cluster.nodes = nodes.iter().map(node).collect();
-            cluster.units = wanted_units(nodes);
+            cluster.units = wanted::everything(nodes);
         }
         Event::LayoutRefused { at, message } => {
             end_job(cluster, 1, *at, JobStatus::Failed, Some(message));
             cluster.status = ClusterStatus::Terminated;
         }
         Event::JobPlanned { at, job, action, by, tasks } => planned(cluster, *job, *action, by, tasks, *at),
-        Event::ServicesWanted { services, wanted } => {
-            let named = |id: &UnitId| id.service.as_ref().is_some_and(|name| services.contains(name));
-            for (_, unit) in cluster.units.iter_mut().filter(|(id, _)| named(id)) {
-                unit.wanted = *wanted;
-            }
+        Event::ServicesWanted { services, wanted, renew, .. } => {
+            wanted::services(&mut cluster.units, services, *wanted, renew);
         }
         Event::ServicesAdded { placed, definitions, .. } => services_added(cluster, placed, definitions),
-        Event::ConfigReplaced { config, .. } => cluster.config.clone_from(config),
+        Event::ConfigReplaced { config, restart, .. } => {
+            cluster.config.clone_from(config);
+            wanted::configuration(&mut cluster.units, *restart);
+        }
         Event::TemplateReplaced { template, .. } => cluster.template.clone_from(template),
         Event::LeaseChanged { expires, .. } => cluster.expires = *expires,
         Event::ProviderFieldsGiven { fields, .. } => provider_fields::overlay(&mut cluster.provider, fields),
@@ -77,6 +83,9 @@ pub fn apply(cluster: &mut Option<Cluster>, event: &Event) {
             };
             end_job(cluster, *job, *at, ended, message.as_ref());
             cluster.status = *status;
+            if *status == ClusterStatus::Active {
+                wanted::nothing_more(&mut cluster.units);
+            }
         }
     }
 }
@@ -99,9 +108,7 @@ fn services_added(
         let automators =
             services.iter().filter_map(|name| definitions.get(name)).flat_map(Service::automators);
         node.properties.automators.extend(automators.map(str::to_owned));
-        for service in services {
-            cluster.units.insert(UnitId::service(id.clone(), service), Unit::new(Wanted::Running));
-        }
+        wanted::more_services(&mut cluster.units, id, services);
         cluster.services.extend(services.iter().cloned());
     }
     cluster.definitions.extend(definitions.iter().map(|(name, service)| (name.clone(), service.clone())));
@@ -182,9 +189,7 @@ fn planned(
         }
     }
     if action == ClusterAction::ClusterDelete {
-        for unit in cluster.units.values_mut() {
-            unit.wanted = Wanted::Absent;
-        }
+        wanted::nothing(&mut cluster.units);
     }
     cluster.status = ClusterStatus::Pending;
     cluster.jobs.insert(number, job);

@@ -17,8 +17,10 @@ const LONGEST_REASON: usize = 200;
 pub(super) fn start(cluster: &Cluster, task: u32, worker: String, now: i64) -> Result<Vec<Event>, Refusal> {
     let refuse = |reason| Err(Refusal::NotReady { task, reason });
     let Some(job) = cluster.latest_job() else { return refuse("the cluster has no job") };
-    if job.status != JobStatus::Running {
-        return refuse("its job starts nothing more");
+    match job.status {
+        JobStatus::Running => {}
+        JobStatus::Paused => return refuse("its job is paused"),
+        _ => return refuse("its job starts nothing more"),
     }
     let Some(found) = job.tasks.get(&task) else { return refuse("the job has no such task") };
     if !job.ready.contains(&task) {

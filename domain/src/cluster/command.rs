@@ -16,7 +16,7 @@ pub enum Command {
         /// Who asks.
         by: String,
     },
-    /// Go on from where a failed create stopped.
+    /// Go on from where a failed create, or a failed change to a usable cluster, stopped.
     Retry {
         /// Who asks.
         by: String,

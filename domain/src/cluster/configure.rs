@@ -6,10 +6,12 @@ use super::decide::wrong_state;
 use super::event::Event;
 use super::planning::{self, NextNumbers};
 use super::refusal::Refusal;
+use super::request::check_macros;
 use super::state::{Cluster, ClusterStatus};
 use crate::plan::ClusterAction;
 
-/// The configuration is replaced as a whole at once, whatever becomes of the job.
+/// The configuration is replaced as a whole at once, whatever becomes of the job. What an earlier job left undone is done
+/// as well, so that an inconsistent cluster is active in the end.
 pub(super) fn configure(
     cluster: &Cluster,
     config: Map<String, Value>,
@@ -17,13 +19,14 @@ pub(super) fn configure(
     by: String,
     now: i64,
 ) -> Result<Vec<Event>, Refusal> {
+    check_macros(&config)?;
     if !matches!(cluster.status, ClusterStatus::Active | ClusterStatus::Inconsistent) {
-        return Err(wrong_state(cluster, "configured", "only an active or inconsistent cluster can be"));
+        return Err(wrong_state(cluster, "configured"));
     }
     let action =
         if restart { ClusterAction::ClusterConfigureWithRestart } else { ClusterAction::ClusterConfigure };
-    let (_, graph) = planning::coopr_graph(cluster, action, None, None)?;
-    let replaced = Event::ConfigReplaced { at: now, config, by: by.clone() };
-    let job = planning::job(NextNumbers::of(cluster), action, by, &graph, now);
-    Ok([replaced].into_iter().chain(job).collect())
+    let mut events = vec![Event::ConfigReplaced { at: now, config, restart, by: by.clone() }];
+    let graph = planning::graph_to_wanted(&planning::after(cluster, &events))?;
+    events.extend(planning::job(NextNumbers::of(cluster), action, by, &graph, now));
+    Ok(events)
 }

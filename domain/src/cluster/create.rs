@@ -11,6 +11,7 @@ use super::limits::Limits;
 use super::planning::{self, NextNumbers};
 use super::refusal::Refusal;
 use super::state::Account;
+use super::wanted;
 use crate::entity::{ClusterTemplate, Provider, Service};
 use crate::id::{ClusterId, NodeId};
 use crate::layout::NoLayout;
@@ -66,7 +67,7 @@ pub fn create(order: CreateOrder, nodes: Nodes, now: i64) -> Result<Vec<Event>, 
         }
     };
     let by = order.account.user_id.clone();
-    let graph = planning::graph(&nodes, &planning::wanted_units(&nodes), &order.definitions)?;
+    let graph = planning::graph(&nodes, &wanted::everything(&nodes), &order.definitions)?;
     let mut events = vec![
         Event::ClusterRequested { at: now, order: Box::new(order) },
         Event::LayoutFound { at: now, nodes },

@@ -2,12 +2,14 @@
 
 use super::command::Command;
 use super::event::Event;
+use super::job::JobStatus;
 use super::refusal::Refusal;
-use super::state::Cluster;
+use super::state::{Cluster, ClusterStatus};
 use super::{
     abort, add_services, attempt, configure, delete, give_fields, pause, prolong, retry, services,
     sync_template,
 };
+use crate::plan::ClusterAction;
 
 /// What should happen to `cluster` because of `command`, at `now` (ms since 1970). An empty list: nothing needs to.
 ///
@@ -19,7 +21,7 @@ pub fn decide(cluster: &Cluster, command: Command, now: i64) -> Result<Vec<Event
         Command::Retry { by } => retry::retry(cluster, by, now),
         Command::Abort { by } => abort::abort(cluster, by, now),
         Command::ChangeServices { change, service, by } => {
-            services::change(cluster, change, service, by, now)
+            services::change(cluster, change, service.as_deref(), by, now)
         }
         Command::Configure { config, restart, by } => configure::configure(cluster, config, restart, by, now),
         Command::AddServices { services, known, by } => {
@@ -39,6 +41,25 @@ pub fn decide(cluster: &Cluster, command: Command, now: i64) -> Result<Vec<Event
 }
 
 /// A refusal because of what the cluster is; `asked` is a participle ("deleted").
-pub(super) fn wrong_state(cluster: &Cluster, asked: &'static str, remedy: &'static str) -> Refusal {
-    Refusal::WrongState { cluster: cluster.id.to_string(), status: cluster.status, asked, remedy }
+pub(super) fn wrong_state(cluster: &Cluster, asked: &'static str) -> Refusal {
+    let (cluster, status, remedy) = (cluster.id.to_string(), cluster.status, way_on(cluster));
+    Refusal::WrongState { cluster, status, asked, remedy }
+}
+
+/// What can be done with a cluster that cannot do what is asked now.
+pub(super) fn way_on(cluster: &Cluster) -> &'static str {
+    let job = cluster.latest_job();
+    let is_create = job.is_some_and(|job| job.action == ClusterAction::ClusterCreate);
+    match (cluster.status, job.map(|job| job.status)) {
+        (ClusterStatus::Pending, Some(JobStatus::Paused)) => "resume its job first, and wait for its end",
+        (ClusterStatus::Pending, Some(JobStatus::Running)) if is_create => {
+            "wait until its job has ended, or abort the job first"
+        }
+        (ClusterStatus::Pending, _) => "wait until its job has ended",
+        (ClusterStatus::Active, _) => "none of its jobs has stopped half-way",
+        (ClusterStatus::Incomplete, _) if is_create => "retry its create first, or delete it",
+        (ClusterStatus::Incomplete, _) => "its delete stopped half-way, so delete it again",
+        (ClusterStatus::Inconsistent, _) => "retry its last job or configure it first, or delete it",
+        (ClusterStatus::Terminated, _) => "it is gone; create another one",
+    }
 }

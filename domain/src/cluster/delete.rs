@@ -11,9 +11,7 @@ use crate::plan::ClusterAction;
 pub(super) fn delete(cluster: &Cluster, by: String, now: i64) -> Result<Vec<Event>, Refusal> {
     match cluster.status {
         ClusterStatus::Terminated => Ok(Vec::new()),
-        ClusterStatus::Pending => {
-            Err(wrong_state(cluster, "deleted", "wait until its job has ended, or abort the job first"))
-        }
+        ClusterStatus::Pending => Err(wrong_state(cluster, "deleted")),
         ClusterStatus::Active | ClusterStatus::Incomplete | ClusterStatus::Inconsistent => {
             let graph = planning::graph_to_nothing(cluster)?;
             Ok(planning::job(NextNumbers::of(cluster), ClusterAction::ClusterDelete, by, &graph, now))

@@ -56,22 +56,24 @@ pub fn due(cluster: &Cluster) -> Vec<Effect> {
     effects
 }
 
-/// What `events`, the last that were applied, have added to what is due. Takes time by what happened, not by the size of
-/// the cluster.
+/// What `events`, the last that were applied, have added to what is due; the end of the lease may be said again. Takes
+/// time by what happened, not by the size of the cluster.
 #[must_use]
 pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
     let Some(job) = cluster.latest_job() else { return Vec::new() };
     let mut touched = BTreeSet::new();
     for event in events {
         match event {
-            Event::JobPlanned { .. } | Event::JobResumed { .. } => return due(cluster),
+            Event::JobPlanned { .. } | Event::JobResumed { .. } => touched.extend(&job.ready),
             Event::TaskSucceeded { task, .. } => {
                 touched.extend(job.tasks.get(task).into_iter().flat_map(|done| &done.before));
             }
             Event::TaskFailed { task, next: FailedNext::Recreate { delete, .. }, .. } => {
                 touched.extend([*task, *delete]);
             }
-            Event::AttemptStarted { task, .. } | Event::TaskFailed { task, .. } => touched.extend([*task]),
+            Event::AttemptStarted { task, .. } | Event::TaskFailed { task, .. } => {
+                touched.insert(*task);
+            }
             Event::ClusterRequested { .. }
             | Event::ServicesWanted { .. }
             | Event::ServicesAdded { .. }

@@ -32,7 +32,8 @@ pub(super) fn ending_after(
     if succeeded || !nothing_made(cluster, job, refused) {
         return Some(ended(job, status_of_failure(job.action), None, now));
     }
-    let message = job.message.is_none().then(|| NOTHING_MADE.to_owned());
+    // A job that has failed before says why already.
+    let message = job.is_open().then(|| NOTHING_MADE.to_owned());
     Some(ended(job, ClusterStatus::Terminated, message, now))
 }
 

@@ -14,7 +14,8 @@ use crate::plan::{ClusterAction, Wanted};
 use crate::task::{NodeProperties, TaskName, TaskReport};
 
 /// Version of the shapes below, written beside each event. A reader refuses newer ones and understands all older ones.
-pub const EVENT_VERSION: u32 = 1;
+/// Version 2 added what happens to living clusters: services, configuration, template, lease, pauses.
+pub const EVENT_VERSION: u32 = 2;
 
 /// One thing that happened. Times are milliseconds since 1970; tasks and jobs are named by their numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,30 +55,39 @@ pub enum Event {
         /// Its tasks.
         tasks: Vec<PlannedStep>,
     },
-    /// Services are wanted in another state.
+    /// Services are wanted in a state, on all nodes that carry them.
     ServicesWanted {
+        /// When.
+        at: i64,
         /// Their names.
         services: BTreeSet<String>,
         /// The state.
         wanted: Wanted,
+        /// Steps they take once more, wherever they are.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        renew: BTreeSet<TaskName>,
+        /// Who asked.
+        by: String,
     },
-    /// Services were put on nodes.
+    /// Services were put on nodes, whose machines are to be made ready for them.
     ServicesAdded {
         /// When.
         at: i64,
         /// By node, what it gets.
         placed: BTreeMap<NodeId, BTreeSet<String>>,
-        /// The services as they are now, by name.
+        /// The added services as they are now, by name.
         definitions: BTreeMap<String, Service>,
         /// Who asked.
         by: String,
     },
-    /// The configuration was replaced.
+    /// The configuration was replaced, and is to be written on the nodes.
     ConfigReplaced {
         /// When.
         at: i64,
         /// The whole new one, with macros as written.
         config: Map<String, Value>,
+        /// Whether running services are restarted to take it up.
+        restart: bool,
         /// Who asked.
         by: String,
     },

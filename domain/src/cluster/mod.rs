@@ -17,7 +17,8 @@
 //! What happens to one task costs time by what it changes, not by the size of the cluster: readiness is kept up to date
 //! event by event, and [`due_after`] gives what events have added to [`due`].
 //!
-//! One file per operation ([`create`], `delete`, `abort`, `retry`) and one per thing that happens to a task (`attempt`).
+//! One file per operation ([`create`], `delete`, `configure`, `services`, `add_services`, `retry`, `abort`, `pause`,
+//! `prolong`, `sync_template`) and one for what happens to a task (`attempt`).
 
 mod abort;
 mod add_services;
@@ -47,6 +48,7 @@ mod state;
 mod summary;
 mod sync_template;
 mod view;
+mod wanted;
 
 pub use apply::{apply, replay};
 pub use attempt::INTERNAL_FAILURE;

@@ -2,15 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::apply::change;
 use super::ending;
 use super::event::{Event, PlannedStep};
 use super::refusal::Refusal;
 use super::state::{Cluster, Node};
 use crate::entity::Service;
 use crate::id::NodeId;
+use crate::plan::coopr::Scope;
 use crate::plan::{
-    self, AwaitUnplanned, ClusterAction, Graph, Observed, PlanInput, PlanNode, PlannedTask, Unit, UnitId,
-    Units, Wanted,
+    self, AwaitUnplanned, ClusterAction, Graph, Observed, PlanInput, PlanNode, PlannedTask, Steps, Units,
+    Wanted,
 };
 use crate::task::NodeProperties;
 
@@ -53,16 +55,13 @@ fn steps(graph: &Graph, first: u32) -> Vec<PlannedStep> {
     graph.tasks().iter().map(step).collect()
 }
 
-/// The units of nodes that do not exist yet: every machine wanted, every service on it wanted running.
-pub(super) fn wanted_units(nodes: &BTreeMap<NodeId, NodeProperties>) -> Units {
-    let mut units = Units::new();
-    for (id, properties) in nodes {
-        units.insert(UnitId::machine(id.clone()), Unit::new(Wanted::Present));
-        for service in &properties.services {
-            units.insert(UnitId::service(id.clone(), service), Unit::new(Wanted::Running));
-        }
+/// The cluster once `events` have happened, to plan what they ask for.
+pub(super) fn after(cluster: &Cluster, events: &[Event]) -> Cluster {
+    let mut next = cluster.clone();
+    for event in events {
+        change(&mut next, event);
     }
-    units
+    next
 }
 
 /// The tasks that bring `units` on `nodes` to what is wanted of them.
@@ -71,29 +70,62 @@ pub(super) fn graph(
     units: &Units,
     definitions: &BTreeMap<String, Service>,
 ) -> Result<Graph, Refusal> {
-    let nodes = plan_nodes(nodes);
-    let no_plan = |fault: plan::PlanError| Refusal::NoPlan(fault.to_string());
-    let steps = plan::converge(units, definitions).map_err(no_plan)?;
-    let input =
-        PlanInput { nodes: &nodes, services: definitions, steps: &steps, unplanned: AwaitUnplanned::Skip };
-    plan::graph::build(&input).map_err(no_plan)
+    let steps = plan::converge(units, definitions)?;
+    build(&plan_nodes(nodes), definitions, &steps, AwaitUnplanned::Skip)
 }
 
-/// The tasks of one of Coopr's actions on services of a usable cluster, and the services it takes: the named ones with
-/// those they take along, or all; on the nodes given, or all.
-pub(super) fn coopr_graph(
+fn build(
+    nodes: &[PlanNode],
+    services: &BTreeMap<String, Service>,
+    steps: &Steps,
+    unplanned: AwaitUnplanned,
+) -> Result<Graph, Refusal> {
+    Ok(plan::graph::build(&PlanInput { nodes, services, steps, unplanned })?)
+}
+
+/// The services that an action on these takes: those they need to run when it starts them, those that need them when it
+/// stops or restarts them. `None` stands for all.
+pub(super) fn taken(
     cluster: &Cluster,
     action: ClusterAction,
     services: Option<BTreeSet<String>>,
-    nodes: Option<BTreeSet<NodeId>>,
-) -> Result<(BTreeSet<String>, Graph), Refusal> {
-    let no_plan = |fault: plan::PlanError| Refusal::NoPlan(fault.to_string());
-    let scope = plan::coopr::Scope { services, nodes };
-    let all = plan_nodes(&properties(cluster));
-    let planned =
-        plan::coopr::planned_services(action, &scope, &all, &cluster.definitions).map_err(no_plan)?;
-    let graph = plan::coopr::plan(action, &scope, &all, &cluster.definitions).map_err(no_plan)?;
-    Ok((planned, graph))
+) -> Result<BTreeSet<String>, Refusal> {
+    let scope = Scope { services, nodes: None };
+    let nodes = plan_nodes(&properties(cluster));
+    Ok(plan::coopr::planned_services(action, &scope, &nodes, &cluster.definitions)?)
+}
+
+/// Those of the services that `services` need to run, themselves included, which are wanted at rest.
+pub(super) fn resting_below(
+    cluster: &Cluster,
+    services: &BTreeSet<String>,
+) -> Result<BTreeSet<String>, Refusal> {
+    let mut needed = taken(cluster, ClusterAction::StartServices, Some(services.clone()))?;
+    needed.retain(|name| !cluster.wants_running(name));
+    Ok(needed)
+}
+
+/// What is left to do for what is wanted, and the steps of an action on services whether or not they seem to be needed:
+/// a service may have died, or been started by hand. As in Coopr, whatever a service waits for is started once more.
+pub(super) fn graph_of_action(
+    cluster: &Cluster,
+    action: ClusterAction,
+    services: &BTreeSet<String>,
+) -> Result<Graph, Refusal> {
+    let nodes = plan_nodes(&properties(cluster));
+    let mut steps = plan::converge(&cluster.units, &cluster.definitions)?;
+    let scope = Scope { services: Some(services.clone()), nodes: None };
+    let mut asked = plan::coopr::steps(action, &scope, &nodes, &cluster.definitions)?;
+    asked.retain(|unit, _| unit.service.as_ref().is_some_and(|name| services.contains(name)));
+    steps.extend(asked);
+    build(&nodes, &cluster.definitions, &steps, AwaitUnplanned::Issue)
+}
+
+/// What is left to do for what is wanted. As in Coopr, whatever an added service waits for is started once more.
+pub(super) fn graph_of_addition(cluster: &Cluster) -> Result<Graph, Refusal> {
+    let nodes = plan_nodes(&properties(cluster));
+    let steps = plan::converge(&cluster.units, &cluster.definitions)?;
+    build(&nodes, &cluster.definitions, &steps, AwaitUnplanned::Issue)
 }
 
 /// Nodes as the planner sees them, in the order of their numbers.

@@ -1,5 +1,6 @@
 //! Changing when a cluster's lease ends.
 
+use super::decide::way_on;
 use super::event::Event;
 use super::refusal::Refusal;
 use super::state::{Cluster, ClusterStatus};
@@ -9,11 +10,7 @@ use crate::invalid::Invalid;
 pub(super) fn prolong(cluster: &Cluster, expires: i64, by: String, now: i64) -> Result<Vec<Event>, Refusal> {
     if let ClusterStatus::Terminated | ClusterStatus::Pending = cluster.status {
         let fault = format!("cannot be set while the cluster is {}", cluster.status);
-        let remedy = match cluster.status {
-            ClusterStatus::Pending => "wait until its job has ended",
-            _ => "the cluster is gone; create another one",
-        };
-        return Err(Invalid::new("expireTime", expires, fault, remedy).into());
+        return Err(Invalid::new("expireTime", expires, fault, way_on(cluster)).into());
     }
     let lease = &cluster.template.administration.leaseduration;
     lease.check_expiry(cluster.created, cluster.expires, expires)?;

@@ -3,6 +3,7 @@
 use super::state::ClusterStatus;
 use crate::invalid::Invalid;
 use crate::layout::NoLayout;
+use crate::plan::PlanError;
 
 /// Why a command is not carried out. Nothing has changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,9 +34,9 @@ pub enum Refusal {
     /// The nodes cannot carry what is asked.
     #[error(transparent)]
     NoLayout(#[from] NoLayout),
-    /// The layout cannot be planned.
-    #[error("{0}")]
-    NoPlan(String),
+    /// What is asked cannot be planned.
+    #[error(transparent)]
+    NoPlan(#[from] PlanError),
     /// The report or request is about a task that is not at that point (any more); it changes nothing.
     #[error("task {task} has no open attempt {attempt}; the report is too late or not about this cluster")]
     StaleAttempt {

@@ -327,7 +327,7 @@ fn definitions(catalog: &Catalog, names: &BTreeSet<String>) -> BTreeMap<String, 
 }
 
 /// Macros that can never be expanded are refused now and not minutes into the job.
-fn check_macros(config: &Map<String, Value>) -> Result<(), Invalid> {
+pub(super) fn check_macros(config: &Map<String, Value>) -> Result<(), Invalid> {
     macros::references(&Value::Object(config.clone())).map(drop).map_err(|fault: MacroError| {
         Invalid::new("config", "", format!("holds a macro that cannot be read: {fault}"), "correct the macro")
     })

@@ -11,7 +11,7 @@ use super::job::{AttemptId, Job};
 use super::limits::Limits;
 use crate::entity::{ClusterTemplate, Provider, Service};
 use crate::id::{ClusterId, JobId, NodeId};
-use crate::plan::Units;
+use crate::plan::{UnitId, Units, Wanted};
 use crate::task::NodeProperties;
 
 /// Who a cluster belongs to.
@@ -32,9 +32,9 @@ pub enum ClusterStatus {
     Pending,
     /// Usable.
     Active,
-    /// A create or delete ended half-way; it can be retried or deleted.
+    /// A create or delete ended half-way; a create can be retried, and the cluster deleted.
     Incomplete,
-    /// A change to a usable cluster ended half-way; it can be reconfigured or deleted.
+    /// A change to a usable cluster ended half-way; it can be retried, configured or deleted.
     Inconsistent,
     /// It has no machines and never will.
     Terminated,
@@ -159,6 +159,12 @@ impl Cluster {
     #[must_use]
     pub fn next_job(&self) -> u32 {
         self.jobs.keys().next_back().map_or(1, |last| last + 1)
+    }
+
+    /// Whether a service is meant to run.
+    pub(super) fn wants_running(&self, service: &str) -> bool {
+        let named = |id: &UnitId| id.service.as_deref() == Some(service);
+        self.units.iter().any(|(id, unit)| named(id) && unit.wanted == Wanted::Running)
     }
 
     /// Nodes in the order of their numbers.

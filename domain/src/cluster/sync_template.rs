@@ -8,7 +8,7 @@ use super::state::{Cluster, ClusterStatus};
 use crate::entity::ClusterTemplate;
 use crate::layout::check_sync;
 
-/// The nodes as they are must keep the new template's rules; nothing is run.
+/// The nodes as they are must keep the new template's rules. Only the cluster's copy changes; nothing is run.
 pub(super) fn sync(
     cluster: &Cluster,
     template: ClusterTemplate,
@@ -16,7 +16,7 @@ pub(super) fn sync(
     now: i64,
 ) -> Result<Vec<Event>, Refusal> {
     if cluster.status != ClusterStatus::Active {
-        return Err(wrong_state(cluster, "given another template", "only an active cluster can be"));
+        return Err(wrong_state(cluster, "given another template"));
     }
     check_sync(&template, &groups(cluster))?;
     Ok(vec![Event::TemplateReplaced { at: now, template: Box::new(template), by }])

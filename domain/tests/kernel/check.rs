@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cooperage_domain::cluster::{Cluster, ClusterStatus, Effect, Job, Task, TaskState, due};
+use cooperage_domain::cluster::{Cluster, ClusterStatus, Effect, Job, JobStatus, Task, TaskState, due};
 use cooperage_domain::id::NodeId;
+use cooperage_domain::plan::{Steps, converge};
 
 /// Panics when something does not hold that must always hold.
 pub fn check(cluster: &Cluster) {
@@ -17,12 +18,21 @@ pub fn check(cluster: &Cluster) {
     }
     one_task_per_node(latest);
     assert_eq!(cluster.status == ClusterStatus::Pending, latest.ended.is_none(), "pending is: a job is open");
-    if latest.ended.is_none() {
+    if latest.ended.is_none() && (latest.status != JobStatus::Paused || !latest.running.is_empty()) {
         let something_is_due = due(cluster).iter().any(|effect| !matches!(effect, Effect::Expire { .. }));
         assert!(something_is_due, "an open job has something to do or to wait for");
     }
+    if cluster.status == ClusterStatus::Active {
+        everything_is_as_wanted(cluster);
+    }
     let newest = cluster.jobs.values().flat_map(|job| job.tasks.keys()).max();
     assert_eq!(newest.copied().unwrap_or(0), cluster.last_task, "the newest task is known");
+}
+
+/// An active cluster needs nothing more: neither a retry nor anything that converges would find something to do.
+fn everything_is_as_wanted(cluster: &Cluster) {
+    assert_eq!(converge(&cluster.units, &cluster.definitions), Ok(Steps::new()));
+    assert!(cluster.units.values().all(|unit| unit.renew.is_empty()), "{:?}", cluster.units);
 }
 
 /// What is kept up to date event by event is what counting from scratch gives.

@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cooperage_domain::cluster::{ClusterStatus, Command, Effect, Event, Limits, Refusal, due, due_after};
+use cooperage_domain::cluster::{
+    ClusterStatus, Command, Effect, Event, JobStatus, Limits, Refusal, ServiceChange, due, due_after,
+};
+use cooperage_domain::plan::ClusterAction;
 use cooperage_domain::task::TaskReport;
 use proptest::prelude::*;
 use proptest::sample::{Index, select, subsequence};
@@ -26,6 +29,17 @@ pub enum Move {
     Abort,
     Delete,
     Retry,
+    Pause,
+    Resume,
+    /// One of the services, or all; there may be none of that name.
+    Change(ServiceChange, Option<&'static str>),
+    Configure {
+        restart: bool,
+    },
+    Add(BTreeSet<String>),
+    /// The lease ends so many ms from now.
+    Prolong(i64),
+    SyncTemplate,
 }
 
 /// A world, and what it did to the one outside.
@@ -72,7 +86,53 @@ impl Driver {
                 let pending = self.world.cluster.status == ClusterStatus::Pending;
                 assert_eq!(self.tell(Command::Delete { by: "bob".into() }).is_err(), pending);
             }
-            Move::Retry => drop(self.tell(Command::Retry { by: "bob".into() })),
+            Move::Retry => {
+                let stopped = [ClusterStatus::Incomplete, ClusterStatus::Inconsistent];
+                let may = stopped.contains(&self.world.cluster.status);
+                let deleting = self.world.job().action == ClusterAction::ClusterDelete;
+                assert_eq!(self.tell(Command::Retry { by: "bob".into() }).is_ok(), may && !deleting);
+            }
+            other => self.change(other),
+        }
+    }
+
+    /// Does a move that changes a living cluster.
+    fn change(&mut self, it: Move) {
+        let status = self.world.cluster.status;
+        let active = status == ClusterStatus::Active;
+        let by = || "bob".to_owned();
+        match it {
+            Move::Pause => self.tell(Command::Pause { by: by() }).unwrap(),
+            Move::Resume => self.tell(Command::Resume { by: by() }).unwrap(),
+            Move::Change(change, service) => {
+                let mut nodes = self.world.cluster.nodes.values();
+                let known =
+                    service.is_none_or(|name| nodes.any(|node| node.properties.services.contains(name)));
+                let service = service.map(str::to_owned);
+                let told = self.tell(Command::ChangeServices { change, service, by: by() });
+                assert_eq!(told.is_ok(), active && known, "{told:?}");
+            }
+            Move::Configure { restart } => {
+                let may = active || status == ClusterStatus::Inconsistent;
+                let told = self.tell(Command::Configure { config: Map::new(), restart, by: by() });
+                assert_eq!(told.is_ok(), may, "{told:?}");
+            }
+            Move::Add(services) => {
+                let known = Sketch::new(ADDED).services.into_values().collect();
+                let told = self.tell(Command::AddServices { services, known, by: by() });
+                assert!(active || told.is_err());
+            }
+            Move::Prolong(more) => {
+                let may = !matches!(status, ClusterStatus::Pending | ClusterStatus::Terminated);
+                let told = self.tell(Command::Prolong { expires: self.world.now + more, by: by() });
+                assert_eq!(told.is_ok(), may, "{told:?}");
+            }
+            Move::SyncTemplate => {
+                let template = Box::new(self.world.cluster.template.clone());
+                let told = self.tell(Command::SyncTemplate { template, by: by() });
+                assert_eq!(told.is_ok(), active, "{told:?}");
+            }
+            other => unreachable!("{other:?} is no change"),
         }
     }
 
@@ -80,6 +140,10 @@ impl Driver {
     pub fn settle(&mut self) {
         for _ in 0..10_000 {
             let Some(effect) = self.pick_first() else {
+                if self.world.job().status == JobStatus::Paused {
+                    self.make(Move::Resume);
+                    continue;
+                }
                 assert!(self.world.job().ended.is_some(), "every job ends");
                 return;
             };
@@ -131,7 +195,10 @@ impl Driver {
         assert!(!gone || self.outside.is_empty(), "no machine is left when the cluster is gone");
         let (was, is) = (effects(due(&before)), effects(due(&self.world.cluster)));
         let more = effects(due_after(&self.world.cluster, &events));
-        assert_eq!(more, is.difference(&was).cloned().collect(), "what the events added to what is due");
+        let added = is.difference(&was).cloned().collect();
+        assert!(more.is_superset(&added) && more.is_subset(&is), "{more:?} instead of {added:?}");
+        let again = |effect: &&Effect| !matches!(effect, Effect::Expire { .. });
+        assert!(!more.difference(&added).any(|effect| again(&effect)), "{more:?} instead of {added:?}");
         Ok(())
     }
 }
@@ -180,6 +247,25 @@ pub fn a_move() -> impl Strategy<Value = Move> {
         1 => Just(Move::Abort),
         1 => Just(Move::Delete),
         2 => Just(Move::Retry),
+        8 => a_change(),
+    ]
+}
+
+/// What can be added to a cluster of [`sketch()`], if it has what is needed.
+const ADDED: &str = "t0: install start stop\nt1: configure start stop | t0 s0\nt2: stop | s1\nt3: start | t2";
+
+fn a_change() -> impl Strategy<Value = Move> {
+    let change = select(vec![ServiceChange::Start, ServiceChange::Stop, ServiceChange::Restart]);
+    let service = prop::option::of(select(vec!["s0", "s1", "s2", "s3", "t0", "t1", "t2"]));
+    prop_oneof![
+        1 => Just(Move::Pause),
+        2 => Just(Move::Resume),
+        4 => (change, service).prop_map(|(change, service)| Move::Change(change, service)),
+        2 => any::<bool>().prop_map(|restart| Move::Configure { restart }),
+        2 => subsequence(vec!["t0", "t1", "t2", "t3"], 0..=3)
+            .prop_map(|names| Move::Add(names.into_iter().map(str::to_owned).collect())),
+        1 => (0..10_000_i64).prop_map(Move::Prolong),
+        1 => Just(Move::SyncTemplate),
     ]
 }
 

@@ -5,8 +5,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Once;
 
-use cooperage_domain::cluster::{Cluster, ClusterStatus, EVENT_VERSION, Event, create, replay};
+use cooperage_domain::cluster::{
+    Cluster, ClusterStatus, Command, EVENT_VERSION, Event, ServiceChange, create, replay,
+};
 use cooperage_domain::layout::NoLayout;
+use cooperage_domain::task::TaskName;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -55,12 +58,36 @@ fn journals() -> Vec<Journal> {
     aborted.run("n1:CREATE", 0);
     aborted.abort().unwrap();
     let refused = World::of(create(sketch.order(), Err(NoLayout { reasons: Vec::new() }), MORNING).unwrap());
+    let changed = changed(&sketch);
     vec![
+        journal("created, changed in every way, and deleted", &changed),
         journal("created with every task failing once, and deleted", &troubled),
         journal("refused by the provider", &failed),
         journal("aborted", &aborted),
         journal("without a layout", &refused),
     ]
+}
+
+/// A cluster to which everything is done that can be done to one that lives.
+fn changed(sketch: &Sketch) -> World {
+    let mut world = World::new(sketch);
+    world.pause().unwrap();
+    world.resume().unwrap();
+    world.run_all();
+    world.change(ServiceChange::Stop, "db").unwrap();
+    world.run_all();
+    world.change(ServiceChange::Restart, "web").unwrap();
+    world.run_all();
+    world.add(&["log"], "log: install start").unwrap();
+    world.run_failing(TaskName::Install, 1);
+    world.configure(true).unwrap();
+    world.run_all();
+    world.prolong(MORNING + 3_600_000).unwrap();
+    let template = Box::new(world.cluster.template.clone());
+    world.tell(Command::SyncTemplate { template, by: "ann".into() }).unwrap();
+    world.delete().unwrap();
+    world.run_all();
+    world
 }
 
 /// What is kept of a version; the present one is written first when that is asked for.
@@ -128,6 +155,13 @@ fn every_kind_of_event_is_among_them() {
         "layout_found",
         "layout_refused",
         "job_planned",
+        "services_wanted",
+        "services_added",
+        "config_replaced",
+        "template_replaced",
+        "lease_changed",
+        "job_paused",
+        "job_resumed",
         "attempt_started",
         "task_succeeded",
         "task_failed",

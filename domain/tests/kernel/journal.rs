@@ -1,5 +1,7 @@
 //! A journal as lines for people.
 
+use std::collections::BTreeSet;
+
 use cooperage_domain::cluster::{Cluster, Event, FailedNext, PlannedStep};
 use cooperage_domain::id::NodeId;
 
@@ -20,16 +22,18 @@ fn line(cluster: &Cluster, event: &Event) -> String {
     };
     match event {
         Event::ClusterRequested { at, order } => {
-            let services: Vec<_> = order.services.iter().map(String::as_str).collect();
             let (name, template, by) = (&order.name, &order.template.base.name, &order.account.user_id);
-            format!("{} cluster {name} requested by {by} from {template}: {}", time(*at), services.join(" "))
+            format!(
+                "{} cluster {name} requested by {by} from {template}: {}",
+                time(*at),
+                words(&order.services)
+            )
         }
         Event::LayoutFound { at, nodes } => {
             let mut nodes: Vec<_> = nodes.values().collect();
             nodes.sort_by_key(|node| node.nodenum);
             let node = |node: &&cooperage_domain::task::NodeProperties| {
-                let services: Vec<_> = node.services.iter().map(String::as_str).collect();
-                format!("\n          {} {}: {}", node.nodenum, node.hardwaretype, services.join(" "))
+                format!("\n          {} {}: {}", node.nodenum, node.hardwaretype, words(&node.services))
             };
             format!("{} layout found{}", time(*at), nodes.iter().map(node).collect::<String>())
         }
@@ -47,16 +51,7 @@ fn line(cluster: &Cluster, event: &Event) -> String {
             format!("{} {}: done{result}", time(*at), task(number))
         }
         Event::TaskFailed { task: number, outcome, next, .. } => {
-            let next = match next {
-                FailedNext::GiveUp => "given up".to_owned(),
-                FailedNext::Repeat { not_before } => format!("again from {}", time(*not_before).trim()),
-                FailedNext::Recreate { not_before, delete, create } => {
-                    format!(
-                        "machine made anew from {} by tasks {delete} and {create}",
-                        time(*not_before).trim()
-                    )
-                }
-            };
+            let next = after_failure(*next);
             format!(
                 "{} {}: failed with {} ({}), {next}",
                 time(outcome.at),
@@ -66,15 +61,47 @@ fn line(cluster: &Cluster, event: &Event) -> String {
             )
         }
         Event::JobFailed { at, job, message, .. } => format!("{} job {job} failed: {message}", time(*at)),
-        Event::ServicesWanted { services, wanted } => format!("services wanted {wanted:?}: {services:?}"),
-        Event::ServicesAdded { placed, by, .. } => format!("services added by {by}: {placed:?}"),
-        Event::ConfigReplaced { by, .. } => format!("config replaced by {by}"),
-        Event::TemplateReplaced { by, .. } => format!("template replaced by {by}"),
-        Event::LeaseChanged { expires, by, .. } => format!("lease ends at {expires}, says {by}"),
-        Event::JobPaused { job, by, .. } => format!("job {job} paused by {by}"),
-        Event::JobResumed { job, by, .. } => format!("job {job} resumed by {by}"),
         Event::JobEnded { at, job, status, .. } => {
             format!("{} job {job} ended: the cluster is {status}", time(*at))
+        }
+        _ => of_living(cluster, event),
+    }
+}
+
+/// What happens to clusters that have been created.
+fn of_living(cluster: &Cluster, event: &Event) -> String {
+    match event {
+        Event::ServicesWanted { at, services, wanted, by, .. } => {
+            format!("{} {} wanted {wanted:?} by {by}", time(*at), words(services))
+        }
+        Event::ServicesAdded { at, placed, by, .. } => {
+            let on = |(node, services): (&NodeId, &BTreeSet<String>)| {
+                format!("\n          {}: {}", cluster.nodes[node].properties.nodenum, words(services))
+            };
+            format!("{} services added by {by}{}", time(*at), placed.iter().map(on).collect::<String>())
+        }
+        Event::ConfigReplaced { at, restart, by, .. } => {
+            let restart = if *restart { ", with a restart" } else { "" };
+            format!("{} configuration replaced by {by}{restart}", time(*at))
+        }
+        Event::TemplateReplaced { at, template, by } => {
+            format!("{} template {} taken over by {by}", time(*at), template.base.name)
+        }
+        Event::LeaseChanged { at, expires, by } => {
+            format!("{} lease ends at {}, says {by}", time(*at), time(*expires).trim())
+        }
+        Event::JobPaused { at, job, by } => format!("{} job {job} paused by {by}", time(*at)),
+        Event::JobResumed { at, job, by } => format!("{} job {job} resumed by {by}", time(*at)),
+        other => format!("{other:?}"),
+    }
+}
+
+fn after_failure(next: FailedNext) -> String {
+    match next {
+        FailedNext::GiveUp => "given up".to_owned(),
+        FailedNext::Repeat { not_before } => format!("again from {}", time(not_before).trim()),
+        FailedNext::Recreate { not_before, delete, create } => {
+            format!("machine made anew from {} by tasks {delete} and {create}", time(not_before).trim())
         }
     }
 }
@@ -89,6 +116,10 @@ fn planned(cluster: &Cluster, it: &PlannedStep) -> String {
 fn step(cluster: &Cluster, node: &NodeId, name: &str, service: Option<&str>) -> String {
     let number = cluster.nodes[node].properties.nodenum;
     service.map_or_else(|| format!("{number}:{name}"), |service| format!("{number}:{name}:{service}"))
+}
+
+fn words(names: &BTreeSet<String>) -> String {
+    names.iter().map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
 fn time(at: i64) -> String {

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::cases::{Case, Verdict, equal, run_all};
+use crate::living;
 use crate::sketch::Sketch;
 use crate::world::{MORNING, World};
 
@@ -20,7 +21,7 @@ fn clusters_live_as_the_case_files_say() {
     run_all("kernel/cases", |case| match case.op() {
         "scenario" if Scenario::knows(case) => Some(Scenario::new(case).run()),
         "run_janitor" => Some(run_janitor(case)),
-        _ => None,
+        _ => living::run(case),
     });
 }
 
@@ -30,6 +31,8 @@ struct Scenario<'a> {
     catalog: Catalog,
     world: Option<World>,
     taken: Option<(u32, u32)>,
+    /// The tasks that several workers have taken at once.
+    held: Vec<(u32, u32)>,
 }
 
 fn read<T: DeserializeOwned>(value: &Value) -> T {
@@ -52,7 +55,7 @@ fn steps(case: &Case) -> impl Iterator<Item = &Value> {
 impl<'a> Scenario<'a> {
     /// Whether all of it is about one cluster that is made here, and its owner.
     fn knows(case: &Case) -> bool {
-        const STEPS: [&str; 11] = [
+        const STEPS: [&str; 15] = [
             "create_cluster",
             "wait_for_status",
             "check_status",
@@ -64,6 +67,10 @@ impl<'a> Scenario<'a> {
             "retry",
             "get_plan",
             "get_plans",
+            "pause",
+            "resume",
+            "take_both_creates",
+            "finish_both_creates",
         ];
         let known = |step: &Value| {
             STEPS.contains(&text(&step["do"])) && step["as"].is_null() && step["provisionerId"].is_null()
@@ -80,7 +87,7 @@ impl<'a> Scenario<'a> {
             services: given(case, "services"),
             templates: given(case, "clustertemplates"),
         };
-        Self { case, catalog, world: None, taken: None }
+        Self { case, catalog, world: None, taken: None, held: Vec::new() }
     }
 
     fn run(mut self) -> Verdict {
@@ -122,6 +129,22 @@ impl<'a> Scenario<'a> {
                 self.finish(step)?;
                 200
             }
+            "take_both_creates" => {
+                for _ in 0..2 {
+                    self.take(&json!({"taskName": "CREATE"}))?;
+                    self.held.extend(self.taken.take());
+                }
+                200
+            }
+            "finish_both_creates" => {
+                for taken in std::mem::take(&mut self.held) {
+                    self.taken = Some(taken);
+                    self.finish(&json!({"status": 0}))?;
+                }
+                200
+            }
+            "pause" => self.tell(Command::Pause { by: "ann".into() }),
+            "resume" => self.tell(Command::Resume { by: "ann".into() }),
             "abort" => self.tell(Command::Abort { by: "ann".into() }),
             "delete_cluster" => self.tell(Command::Delete { by: "ann".into() }),
             "retry" => self.tell(Command::Retry { by: "ann".into() }),

@@ -4,11 +4,15 @@
 #[cfg(test)]
 mod abort;
 #[cfg(test)]
+mod add_services;
+#[cfg(test)]
 #[path = "../rules/cases.rs"]
 #[allow(dead_code, reason = "errors with labels occur in the case files of others")]
 mod cases;
 #[cfg(test)]
 mod check;
+#[cfg(test)]
+mod configure;
 #[cfg(test)]
 mod create;
 #[cfg(test)]
@@ -28,9 +32,15 @@ mod journal;
 #[cfg(test)]
 mod lifecycle;
 #[cfg(test)]
+mod living;
+#[cfg(test)]
 mod nodes;
 #[cfg(test)]
 mod order;
+#[cfg(test)]
+mod pause;
+#[cfg(test)]
+mod prolong;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
@@ -40,10 +50,14 @@ mod request;
 #[cfg(test)]
 mod retry;
 #[cfg(test)]
+mod services;
+#[cfg(test)]
 mod shapes;
 #[cfg(test)]
 mod sketch;
 #[cfg(test)]
 mod stale;
+#[cfg(test)]
+mod sync_template;
 #[cfg(test)]
 mod world;

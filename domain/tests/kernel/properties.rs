@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Map;
 
 use crate::driver::{Driver, Move, a_move, sketch};
 use crate::sketch::Sketch;
@@ -64,9 +65,9 @@ proptest! {
         prop_assert!(driver.outside.is_empty());
     }
 
-    /// Whatever happened, a create that stopped half-way can be brought to its end once the trouble is over.
+    /// Whatever happened, a cluster that stopped half-way can be brought to where it was wanted once the trouble is over.
     #[test]
-    fn every_incomplete_create_can_be_completed(sketch in sketch(), moves in prop::collection::vec(a_move(), 0..80)) {
+    fn whatever_stopped_half_way_can_be_completed(sketch in sketch(), moves in prop::collection::vec(a_move(), 0..80)) {
         let mut driver = Driver::new(&sketch);
         for it in moves.into_iter().filter(|it| !matches!(it, Move::Delete)) {
             driver.make(it);
@@ -102,6 +103,10 @@ proptest! {
                 Command::FinishAttempt { task, attempt, report: TaskReport::failure(code, "") },
                 Command::Abort { by: String::new() },
                 Command::Retry { by: String::new() },
+                Command::Pause { by: String::new() },
+                Command::Resume { by: String::new() },
+                Command::Prolong { expires: now, by: String::new() },
+                Command::Configure { config: Map::new(), restart: true, by: String::new() },
                 Command::Delete { by: String::new() },
             ] {
                 let _ = world.tell(command);

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cooperage_domain::cluster::{Cluster, Event, Task};
 use cooperage_domain::entity::{Service, ServiceAction};
 use cooperage_domain::id::NodeId;
+use cooperage_domain::plan::{UnitId, Wanted};
 use cooperage_domain::task::TaskName;
 
 /// A step done to a node: the task, and its service if it has one.
@@ -53,7 +54,11 @@ impl Outside {
             }
             name => {
                 self.machines.insert(task.node.clone());
-                self.done.entry(task.node.clone()).or_default().insert((name, task.service.clone()));
+                let done = self.done.entry(task.node.clone()).or_default();
+                if name == TaskName::Stop {
+                    done.remove(&(TaskName::Start, task.service.clone()));
+                }
+                done.insert((name, task.service.clone()));
             }
         }
     }
@@ -82,14 +87,36 @@ impl Outside {
         if matches!(task.name, TaskName::Start | TaskName::Initialize) {
             self.check_needs(cluster, task, service);
         }
+        if task.name == TaskName::Start {
+            let wanted = cluster.units[&UnitId::service(task.node.clone(), service.name())].wanted;
+            assert_eq!(wanted, Wanted::Running, "{} of {}", task.id, service.name());
+        }
+        if task.name == TaskName::Stop {
+            self.check_needed_by(cluster, service);
+        }
     }
 
     /// The earlier steps that the service defines were done on this node.
     fn check_service(&self, task: &Task, service: &Service) {
-        let order = [TaskName::Install, TaskName::Configure, TaskName::Initialize, TaskName::Start];
+        let order = [TaskName::Install, TaskName::Configure, TaskName::Initialize];
         for step in order.into_iter().take_while(|step| *step != task.name) {
             if step.service_action().is_some_and(|it| service.provisioner.actions.contains_key(&it)) {
                 assert!(self.has(&task.node, step, task.service.as_ref()), "{} before {step}", task.id);
+            }
+        }
+    }
+
+    /// Nothing that needs the service to run and can be stopped runs any more, on any node.
+    fn check_needed_by(&self, cluster: &Cluster, service: &Service) {
+        for other in cluster.definitions.values() {
+            let stops = other.provisioner.actions.contains_key(&ServiceAction::Stop);
+            if !stops || !other.dependencies.runtime.requires.contains(service.name()) {
+                continue;
+            }
+            for node in cluster.nodes.keys() {
+                let name = other.name().to_owned();
+                let runs = self.has(node, TaskName::Start, Some(&name));
+                assert!(!runs, "{} is stopped while {name} runs on {node}", service.name());
             }
         }
     }

@@ -1,9 +1,10 @@
 //! A cluster under test: it is told things, time passes, and after every command all that must hold is checked.
 
 use cooperage_domain::cluster::{
-    Cluster, ClusterStatus, Command, Effect, Event, Job, JobStatus, Refusal, Task, create, decide, due,
-    replay,
+    Cluster, ClusterStatus, Command, Effect, Event, Job, JobStatus, Refusal, ServiceChange, Task, create,
+    decide, due, replay,
 };
+use cooperage_domain::plan::{Observed, Wanted};
 use cooperage_domain::task::{TaskName, TaskReport};
 
 use crate::check::check;
@@ -66,6 +67,43 @@ impl World {
         self.tell(Command::Abort { by: "ann".into() })
     }
 
+    pub fn pause(&mut self) -> Result<&[Event], Refusal> {
+        self.tell(Command::Pause { by: "ann".into() })
+    }
+
+    pub fn resume(&mut self) -> Result<&[Event], Refusal> {
+        self.tell(Command::Resume { by: "ann".into() })
+    }
+
+    /// `service`: one, or all when it is empty.
+    pub fn change(&mut self, change: ServiceChange, service: &str) -> Result<&[Event], Refusal> {
+        let service = (!service.is_empty()).then(|| service.to_owned());
+        self.tell(Command::ChangeServices { change, service, by: "ann".into() })
+    }
+
+    /// Changes services, and runs what is due.
+    pub fn changed(mut self, change: ServiceChange, service: &str) -> Self {
+        self.change(change, service).unwrap();
+        self.run_all();
+        self
+    }
+
+    pub fn configure(&mut self, restart: bool) -> Result<&[Event], Refusal> {
+        let config = serde_json::from_str(r#"{"key": "new"}"#).unwrap();
+        self.tell(Command::Configure { config, restart, by: "ann".into() })
+    }
+
+    /// `known`: the services that there are, as in a sketch.
+    pub fn add(&mut self, services: &[&str], known: &str) -> Result<&[Event], Refusal> {
+        let services = services.iter().map(|&name| name.to_owned()).collect();
+        let known = Sketch::new(known).services.into_values().collect();
+        self.tell(Command::AddServices { services, known, by: "ann".into() })
+    }
+
+    pub fn prolong(&mut self, expires: i64) -> Result<&[Event], Refusal> {
+        self.tell(Command::Prolong { expires, by: "ann".into() })
+    }
+
     pub fn job(&self) -> &Job {
         self.cluster.latest_job().unwrap()
     }
@@ -91,6 +129,17 @@ impl World {
             return Vec::new();
         }
         job.ready.iter().map(|number| Self::label(&job.tasks[number])).collect()
+    }
+
+    /// How all tasks of the latest job are written, by number.
+    pub fn planned(&self) -> Vec<String> {
+        self.job().tasks.values().map(Self::label).collect()
+    }
+
+    /// What is known of a unit, and what is wanted of it; written `NODE` or `NODE/SERVICE`.
+    pub fn unit(&self, unit: &str) -> (Observed, Wanted) {
+        let unit = &self.cluster.units[&unit.parse().unwrap()];
+        (unit.observed, unit.wanted)
     }
 
     /// Starts a task once its pause is over; gives its number and that of the attempt.

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::input::{World, group, service, set};
 
 #[test]
+#[allow(clippy::too_many_lines)] // A table of cases reads best in one piece.
 fn quantities_and_rules() {
     // (services, constraints, machines, text)
     let table: [(&str, Value, u32, &str); 12] = [

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::input::{World, hardware, set};
 
 #[test]
+#[allow(clippy::too_many_lines)] // A table of cases reads best in one piece.
 fn layouts_by_rule() {
     // (rule, services, constraints, machines, layout)
     let table: [(&str, &str, Value, u32, &str); 15] = [

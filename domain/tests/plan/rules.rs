@@ -17,6 +17,7 @@ enum Order {
 use Order::{Before, Open};
 
 #[test]
+#[allow(clippy::too_many_lines)] // A table of cases reads best in one piece.
 fn tasks_of_different_services_come_in_the_order_of_the_rules() {
     let on_two_nodes = |services: &str| format!("{services}\nn1 = a\nn2 = b");
     let full = "install configure initialize start stop";

@@ -4,6 +4,9 @@ use cooperage_schema::{
     Append, DurationHistory, DurationSample, Projection, SUPERADMIN, StoreError, Tenant, Token,
 };
 
+use cooperage_domain::provisioner::Provisioner;
+use cooperage_schema::Registration;
+
 use crate::fresh::{Fresh, on_both_engines};
 use crate::sample::append;
 
@@ -13,6 +16,7 @@ on_both_engines![
     tokens_are_found_by_hash_until_and_after_they_are_revoked,
     counters_count_in_steps,
     durations_are_gathered_over_appends,
+    provisioners_are_replaced_by_id_and_forgotten,
 ];
 
 fn tenant(id: &str, name: &str) -> Tenant {
@@ -94,4 +98,25 @@ fn durations_are_gathered_over_appends(fresh: &Fresh) {
     assert_eq!(found.n, 8);
     assert!((found.mean_ms - expected.mean_ms).abs() < 1e-9, "{found:?}");
     assert!((found.m2 - expected.m2).abs() < 1e-9, "{found:?}");
+}
+
+fn provisioners_are_replaced_by_id_and_forgotten(fresh: &Fresh) {
+    let store = fresh.open();
+    let registration = |id: &str, capacity: u32, seen_ms| Registration {
+        provisioner: Provisioner {
+            id: id.to_owned(),
+            host: "10.0.0.7".to_owned(),
+            port: 55_056,
+            capacity_total: capacity,
+            assignments: [("t".to_owned(), 2)].into(),
+            ..Provisioner::default()
+        },
+        seen_ms,
+    };
+    store.put_provisioners(vec![registration("p2", 5, 1), registration("p1", 5, 1)]).unwrap();
+    store.put_provisioners(vec![registration("p2", 9, 3)]).unwrap();
+    assert_eq!(store.provisioners(), Ok(vec![registration("p1", 5, 1), registration("p2", 9, 3)]));
+    store.delete_provisioner("p1").unwrap();
+    store.delete_provisioner("p1").unwrap();
+    assert_eq!(store.provisioners().unwrap().len(), 1);
 }

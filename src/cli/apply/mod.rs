@@ -97,7 +97,7 @@ fn show(changes: &[Change], pending: &[Pending], screen: &Screen) {
     }
 }
 
-/// `2 created, 1 changed, 9 unchanged; 3 resources uploaded, 4 unchanged`.
+/// `2 created, 1 changed, 9 unchanged, 3 resources uploaded, 4 resources unchanged`.
 fn summary(changes: &[Change], pending: &[Pending], bundle: &Bundle, mode: Mode) -> String {
     let count = |word: &str| changes.iter().filter(|change| change.change == word).count();
     let mut parts: Vec<String> = ["created", "changed", "unchanged"]
@@ -106,19 +106,16 @@ fn summary(changes: &[Change], pending: &[Pending], bundle: &Bundle, mode: Mode)
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
-    if !bundle.resources.is_empty() {
-        let same = bundle.resources.len() - pending.len();
-        let plural = if bundle.resources.len() == 1 { "resource" } else { "resources" };
-        parts.push(format!(
-            "{} of {} {plural} uploaded, {same} unchanged",
-            pending.len(),
-            bundle.resources.len()
-        ));
+    let same = bundle.resources.len() - pending.len();
+    for (count, word) in [(pending.len(), "uploaded"), (same, "unchanged")] {
+        if count > 0 {
+            parts.push(format!("{count} resource{} {word}", if count == 1 { "" } else { "s" }));
+        }
     }
     let text = if is_nothing(changes, pending) {
-        format!("everything is unchanged ({})", parts.join("; "))
+        format!("everything is unchanged ({})", parts.join(", "))
     } else {
-        parts.join("; ")
+        parts.join(", ")
     };
     if mode == Mode::DryRun {
         format!("would be: {text}; nothing was stored")

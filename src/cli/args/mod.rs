@@ -45,15 +45,9 @@ pub struct Globals {
         help_heading = "Server"
     )]
     pub server: String,
-    /// File with the token; without it COOPERAGE_TOKEN, then the file a server on this host keeps
-    #[arg(
-        long,
-        global = true,
-        env = "COOPERAGE_TOKEN_FILE",
-        hide_env_values = true,
-        value_name = "FILE",
-        help_heading = "Server"
-    )]
+    /// File with the token; without it COOPERAGE_TOKEN, then the file that COOPERAGE_TOKEN_FILE names, then the one a
+    /// server on this host keeps
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Server")]
     pub token_file: Option<PathBuf>,
     /// Who you are, for servers that believe headers
     #[arg(

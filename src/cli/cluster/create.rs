@@ -1,6 +1,7 @@
 //! `cooperage cluster create`
 
 use cooperage_domain::cluster::ClusterRequest;
+use cooperage_domain::entity::Kind;
 use cooperage_domain::invalid::Invalid;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -9,10 +10,10 @@ use super::config_values::{merge, parse_fields, parse_override};
 use super::outcome::outcome;
 use super::preview;
 use crate::cli::args::CreateArgs;
-use crate::cli::client::{Client, segment};
-use crate::cli::duration;
+use crate::cli::client::Client;
 use crate::cli::failure::Failure;
 use crate::cli::screen::Screen;
+use crate::cli::{duration, entity};
 use crate::documents;
 
 /// Creates a cluster, or shows what would be created.
@@ -90,7 +91,7 @@ async fn config(args: &CreateArgs, client: &Client) -> Result<Option<Map<String,
     if file.is_none() && overrides.is_empty() {
         return Ok(None);
     }
-    let template: Value = client.get(&format!("/v2/clustertemplates/{}", segment(&args.template))).await?;
+    let template = entity::get(Kind::ClusterTemplate, &args.template, client).await?;
     let defaults = template.pointer("/defaults/config").and_then(Value::as_object);
     let mut config = defaults.cloned().unwrap_or_default();
     for over in file.into_iter().chain(overrides) {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use console::{Color, style};
+use cooperage_domain::cluster::TaskState;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -43,11 +44,16 @@ struct Page {
 /// When there is no such cluster, node or task.
 pub async fn run(args: &LogsArgs, client: &Client, screen: &Screen) -> Result<(), Failure> {
     let (_, details) = find::details(client, &args.which.cluster).await?;
-    let mut logs = Logs { client, screen, details, seen: HashMap::new() };
-    let chosen = logs.choose(args).await?;
-    match &chosen {
-        None => logs.latest(args.tail.unwrap_or(LATEST)).await?,
-        Some(tasks) => logs.whole(tasks, args.tail).await?,
+    let mut plans: Vec<Plan> = client.get(&format!("/v2/clusters/{}/plans", details.id)).await?;
+    plans.reverse();
+    let tasks: Vec<Task> = plans.into_iter().flat_map(|plan| plan.tasks).collect();
+    let mut logs = Logs { client, screen, details, titles: HashMap::new(), read: HashMap::new() };
+    logs.learn_titles(&tasks);
+    if args.node.is_none() && args.task.is_none() {
+        logs.latest(args.tail.unwrap_or(LATEST)).await?;
+        logs.leave_out(&tasks);
+    } else {
+        logs.whole(&chosen(&tasks, &logs.details, args)?, args.tail).await?;
     }
     if args.follow { logs.follow(args).await } else { Ok(()) }
 }
@@ -56,28 +62,36 @@ struct Logs<'a> {
     client: &'a Client,
     screen: &'a Screen,
     details: Details,
-    /// Number of the last line that was shown, by task.
-    seen: HashMap<String, u64>,
+    /// Node and task, for people, by task.
+    titles: HashMap<String, String>,
+    /// How far each task was read.
+    read: HashMap<String, Read>,
+}
+
+/// How far the output of a task was read.
+#[derive(Debug, Default, Clone, Copy)]
+struct Read {
+    /// Number of the last line.
+    line: u64,
+    /// How often it was read since the task ended.
+    since_end: u8,
+}
+
+impl Read {
+    /// Whether nothing more will come. What a task printed last may be stored just after its end, so that it is read once
+    /// more.
+    const fn is_whole(self) -> bool {
+        self.since_end > 1
+    }
 }
 
 impl Logs<'_> {
-    /// The tasks that are meant; `None` when all are.
-    async fn choose(&self, args: &LogsArgs) -> Result<Option<Vec<Task>>, Failure> {
-        if args.node.is_none() && args.task.is_none() {
-            return Ok(None);
+    fn learn_titles(&mut self, tasks: &[Task]) {
+        let names = self.details.node_names();
+        for task in tasks {
+            let name = names.get(task.node_id.as_str()).map_or("", String::as_str);
+            self.titles.entry(task.id.clone()).or_insert_with(|| format!("{name} {}", task.title()));
         }
-        let mut plans: Vec<Plan> =
-            self.client.get(&format!("/v2/clusters/{}/plans", self.details.id)).await?;
-        plans.reverse();
-        let tasks = plans.into_iter().flat_map(|plan| plan.tasks);
-        let chosen = matching(tasks, &self.details, args)?;
-        if chosen.is_empty() {
-            return Err(Failure::refused(
-                format!("no task of cluster {} is meant by that", self.details.id),
-                format!("see its tasks: cooperage cluster plan {}", self.details.id),
-            ));
-        }
-        Ok(Some(chosen))
     }
 
     /// The last lines of all tasks.
@@ -89,14 +103,16 @@ impl Logs<'_> {
         Ok(())
     }
 
+    /// What ended before is not shown once more when following.
+    fn leave_out(&mut self, tasks: &[Task]) {
+        for task in tasks.iter().filter(|task| has_ended(task)) {
+            self.read.entry(task.id.clone()).or_default().since_end = u8::MAX;
+        }
+    }
+
     /// Everything some tasks printed, or the end of it.
     async fn whole(&mut self, tasks: &[Task], tail: Option<usize>) -> Result<(), Failure> {
-        let mut lines = Vec::new();
-        for task in tasks.iter().filter(|task| !task.attempts.is_empty()) {
-            lines.extend(self.news(task).await?);
-        }
-        // Stable: lines of one task keep their order.
-        lines.sort_by_key(|line| line["time"].as_i64());
+        let mut lines = self.news(tasks).await?;
         let skipped = tail.map_or(0, |tail| lines.len().saturating_sub(tail));
         self.show(lines.split_off(skipped));
         Ok(())
@@ -108,17 +124,12 @@ impl Logs<'_> {
         let path = format!("/v2/clusters/{}/plans/{job}", self.details.id);
         loop {
             let plan: Plan = self.client.get(&path).await?;
-            let over = plan.is_over();
-            let mut lines = Vec::new();
-            for task in matching(plan.tasks.into_iter(), &self.details, args)? {
-                // What ended before the last look may have printed after it.
-                if !task.attempts.is_empty() {
-                    lines.extend(self.news(&task).await?);
-                }
-            }
-            lines.sort_by_key(|line| line["time"].as_i64());
+            self.learn_titles(&plan.tasks);
+            let tasks: Vec<Task> =
+                plan.tasks.iter().filter(|task| is_meant(task, &self.details, args)).cloned().collect();
+            let lines = self.news(&tasks).await?;
             self.show(lines);
-            if over {
+            if plan.is_over() && tasks.iter().all(|task| self.is_whole(task)) {
                 return Ok(());
             }
             tokio::select! {
@@ -128,46 +139,58 @@ impl Logs<'_> {
         }
     }
 
-    /// What a task printed since it was last looked at.
-    async fn news(&mut self, task: &Task) -> Result<Vec<Value>, Failure> {
-        let mut all = Vec::new();
+    fn is_whole(&self, task: &Task) -> bool {
+        task.attempts.is_empty() || self.read.get(&task.id).is_some_and(|read| read.is_whole())
+    }
+
+    /// What some tasks printed since they were last looked at, in order of time.
+    async fn news(&mut self, tasks: &[Task]) -> Result<Vec<Value>, Failure> {
+        let mut lines = Vec::new();
+        for task in tasks {
+            if !self.is_whole(task) {
+                self.read_on(task, &mut lines).await?;
+            }
+        }
+        // Stable: lines of one task keep their order.
+        lines.sort_by_key(|line| line["time"].as_i64());
+        Ok(lines)
+    }
+
+    async fn read_on(&mut self, task: &Task, lines: &mut Vec<Value>) -> Result<(), Failure> {
+        let mut read = self.read.get(&task.id).copied().unwrap_or_default();
         loop {
-            let after = self.seen.get(&task.id).copied().unwrap_or(0);
-            let path =
-                format!("/v2/clusters/{}/logs?task={}&after={after}&limit={PAGE}", self.details.id, task.id);
+            let id = &self.details.id;
+            let path = format!("/v2/clusters/{id}/logs?task={}&after={}&limit={PAGE}", task.id, read.line);
             let page: Page = self.client.get(&path).await?;
             let full = page.lines.len() >= PAGE;
             let last = page.lines.iter().filter_map(|line| line["number"].as_u64()).max();
-            self.seen.insert(task.id.clone(), last.unwrap_or(after));
-            all.extend(page.lines);
-            if !full || last.is_none_or(|last| last <= after) {
-                return Ok(all);
+            let more = full && last.is_some_and(|last| last > read.line);
+            read.line = last.unwrap_or(read.line);
+            lines.extend(page.lines);
+            if !more {
+                break;
             }
         }
+        if has_ended(task) {
+            read.since_end = read.since_end.saturating_add(1);
+        }
+        self.read.insert(task.id.clone(), read);
+        Ok(())
     }
 
     fn show(&mut self, lines: Vec<Value>) {
-        let names = self.details.node_names();
-        let titles: HashMap<String, String> = self
-            .details
-            .nodes
-            .iter()
-            .flat_map(|node| node.actions.iter().map(move |action| (node, action)))
-            .map(|(node, action)| {
-                let service =
-                    if action.service.is_empty() { String::new() } else { format!(" {}", action.service) };
-                let name = names.get(node.id.as_str()).map_or("", String::as_str);
-                (action.task_id.to_string(), format!("{name} {}{service}", action.action))
-            })
-            .collect();
         for raw in lines {
             let Ok(line) = serde_json::from_value::<Line>(raw.clone()) else { continue };
-            let seen = self.seen.entry(line.task.clone()).or_default();
-            *seen = line.number.max(*seen);
-            let title = titles.get(&line.task).unwrap_or(&line.task);
+            let read = self.read.entry(line.task.clone()).or_default();
+            read.line = read.line.max(line.number);
+            let title = self.titles.get(&line.task).unwrap_or(&line.task);
             self.screen.event(&raw, || shown(&line, title));
         }
     }
+}
+
+fn has_ended(task: &Task) -> bool {
+    matches!(task.status, TaskState::Done | TaskState::Failed)
 }
 
 fn shown(line: &Line, title: &str) -> String {
@@ -188,20 +211,23 @@ fn colour(title: &str) -> Color {
 }
 
 /// The tasks that `--node` and `--task` mean.
-fn matching(
-    tasks: impl Iterator<Item = Task>,
-    details: &Details,
-    args: &LogsArgs,
-) -> Result<Vec<Task>, Failure> {
-    let node = match &args.node {
-        None => None,
-        Some(text) => Some(details.node(text).ok_or_else(|| unknown_node(details, text))?.id.as_str()),
-    };
-    let is = |task: &Task| {
-        node.is_none_or(|node| task.node_id == node)
-            && args.task.as_deref().is_none_or(|text| is_task(task, text))
-    };
-    Ok(tasks.filter(is).collect())
+fn chosen(tasks: &[Task], details: &Details, args: &LogsArgs) -> Result<Vec<Task>, Failure> {
+    if let Some(text) = args.node.as_deref().filter(|text| details.node(text).is_none()) {
+        return Err(unknown_node(details, text));
+    }
+    let chosen: Vec<Task> = tasks.iter().filter(|task| is_meant(task, details, args)).cloned().collect();
+    if chosen.is_empty() {
+        return Err(Failure::refused(
+            format!("no task of cluster {} is meant by that", details.id),
+            format!("see its tasks: cooperage cluster plan {}", details.id),
+        ));
+    }
+    Ok(chosen)
+}
+
+fn is_meant(task: &Task, details: &Details, args: &LogsArgs) -> bool {
+    let on = |text: &str| details.node(text).is_some_and(|node| node.id == task.node_id);
+    args.node.as_deref().is_none_or(on) && args.task.as_deref().is_none_or(|text| is_task(task, text))
 }
 
 /// A node that a cluster does not have, with those it has.

@@ -58,13 +58,11 @@ fn tell(look: &Look, screen: &Screen) -> Result<(), Failure> {
     let took = look.plan.as_ref().map(took).unwrap_or_default();
     screen.note(&format!("{} {}{took}", style("✓").green().for_stderr(), heading));
     screen.result(&look.raw, || {
-        let links =
-            details.links.iter().map(|link| format!("{}  {}\n", link.url, link.label)).collect::<String>();
         if details.status == ClusterStatus::Terminated {
-            links
-        } else {
-            format!("{}{links}", nodes_table(&details.nodes))
+            return String::new();
         }
+        let links = details.ready_links().map(|link| format!("{}  {}\n", link.url, link.label));
+        format!("{}{}", nodes_table(&details.nodes), links.collect::<String>())
     });
     Ok(())
 }

@@ -199,6 +199,11 @@ impl Details {
         self.nodes.iter().map(|node| (node.id.as_str(), node.name())).collect()
     }
 
+    /// Links that lead somewhere: those whose macros have a value by now.
+    pub fn ready_links(&self) -> impl Iterator<Item = &Link> {
+        self.links.iter().filter(|link| is_expanded(&link.url))
+    }
+
     /// A node by its number, host name (whole or up to the first dot) or id.
     #[must_use]
     pub fn node(&self, text: &str) -> Option<&Node> {
@@ -211,6 +216,12 @@ impl Details {
         };
         self.nodes.iter().find(is)
     }
+}
+
+/// Whether each `%` is followed by two hexadecimal digits, as in addresses, and begins no macro.
+fn is_expanded(url: &str) -> bool {
+    let is_code = |rest: &str| rest.len() >= 2 && rest.bytes().take(2).all(|byte| byte.is_ascii_hexdigit());
+    url.split('%').skip(1).all(is_code)
 }
 
 impl Node {
@@ -268,5 +279,16 @@ impl Plan {
     pub fn is_over(&self) -> bool {
         let ended = matches!(self.status, JobStatus::Complete | JobStatus::Failed);
         ended && self.tasks.iter().all(|task| task.status != TaskState::Running)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_with_macros_lead_nowhere_yet() {
+        assert!(is_expanded("http://10.0.0.1/a%20b"));
+        assert!(!is_expanded("http://%ip.access_v4.service.haproxy%/"));
     }
 }

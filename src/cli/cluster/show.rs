@@ -56,7 +56,7 @@ fn text(details: &Details) -> String {
     field("expires", &expires);
     field("progress", &details.progress.as_ref().map(progress).unwrap_or_default());
     field("message", details.message.as_deref().unwrap_or_default());
-    for link in &details.links {
+    for link in details.ready_links() {
         field("link", &format!("{}  {}", link.url, style(link.label.as_str()).dim()));
     }
     text.push('\n');

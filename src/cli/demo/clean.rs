@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::place::Place;
 use super::server;
 use super::steps::Steps;
+use super::strays;
 use crate::cli::args::DemoArgs;
 use crate::cli::client::Client;
 use crate::cli::cluster::delete_and_wait;
@@ -28,14 +29,14 @@ pub(super) async fn run(place: &Place, args: &DemoArgs, screen: &Screen) -> Resu
         screen.note(&format!("nothing to remove: {} is not there", place.root().display()));
         return Ok(());
     }
-    place.make()?;
-    let _lock = place.lock()?;
+    let _lock = place.lock().await?;
     let steps = Steps::begin(screen);
     if place.root().join(DATABASE).exists() {
         let (_, client) = steps.step("server", server::ensure(place, args.port_offset, screen)).await?;
         steps.step("clusters deleted", delete_clusters(&client, screen)).await?;
     }
     steps.step("server stopped", server::stop(place)).await?;
+    strays::end(place).await?;
     steps.step("directory removed", async { place.remove() }).await?;
     steps.done();
     Ok(())

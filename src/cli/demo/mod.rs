@@ -12,6 +12,7 @@ mod ports;
 mod proof;
 mod server;
 mod steps;
+mod strays;
 mod summary;
 
 /// Where the demo keeps everything unless told otherwise.
@@ -35,8 +36,8 @@ pub async fn run(args: &DemoArgs, screen: &Screen) -> Result<(), Failure> {
 
 async fn up(place: &Place, args: &DemoArgs, screen: &Screen) -> Result<(), Failure> {
     let steps = Steps::begin(screen);
-    place.make()?;
-    let _lock = place.lock()?;
+    let _lock = place.lock().await?;
+    strays::end(place).await?;
     steps.step("this host can carry machines", host::prepare(place, screen)).await?;
     steps.step("base image debian-12", host::base_image(place, screen)).await?;
     let (server, client) = steps.step("server", server::ensure(place, args.port_offset, screen)).await?;

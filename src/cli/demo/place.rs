@@ -3,8 +3,13 @@
 use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::cli::failure::Failure;
+
+/// How often, and after which pauses, a demo that is at work is looked at once more.
+const LOCK_TRIES: u32 = 50;
+const LOCK_PAUSE: Duration = Duration::from_millis(100);
 
 /// The directory of the demo.
 pub(super) struct Place {
@@ -48,24 +53,31 @@ impl Place {
     }
 
     /// Makes the directory, for its owner only: a token lies in it.
-    pub(super) fn make(&self) -> Result<(), Failure> {
+    fn make(&self) -> Result<(), Failure> {
         use std::os::unix::fs::DirBuilderExt;
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.root);
         made.map_err(|source| Failure::file("make", &self.root, source))
     }
 
-    /// Keeps a second demo out while this one is at work; a killed one keeps nobody out.
-    pub(super) fn lock(&self) -> Result<File, Failure> {
+    /// Keeps a second demo out while this one is at work. One that was killed keeps nobody out, but may take a moment to
+    /// be gone.
+    pub(super) async fn lock(&self) -> Result<File, Failure> {
         let path = self.root.join("demo.lock");
-        let file = File::create(&path).map_err(|source| Failure::file("make", &path, source))?;
-        match file.try_lock() {
-            Ok(()) => Ok(file),
-            Err(TryLockError::WouldBlock) => Err(Failure::refused(
-                format!("another `cooperage demo` is at work in {}", self.root.display()),
-                "wait until it is done, or use another --data-dir",
-            )),
-            Err(TryLockError::Error(source)) => Err(Failure::file("lock", &path, source)),
+        for _ in 0..LOCK_TRIES {
+            // A demo that removed the directory took the file with it.
+            self.make()?;
+            let file = File::create(&path).map_err(|source| Failure::file("make", &path, source))?;
+            match file.try_lock() {
+                Ok(()) if is_at(&file, &path) => return Ok(file),
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => tokio::time::sleep(LOCK_PAUSE).await,
+                Err(TryLockError::Error(source)) => return Err(Failure::file("lock", &path, source)),
+            }
         }
+        Err(Failure::refused(
+            format!("another `cooperage demo` is at work in {}", self.root.display()),
+            "wait until it is done, or use another --data-dir",
+        ))
     }
 
     /// Writes a file as a whole: readers find the old one or the new one.
@@ -99,8 +111,15 @@ impl Place {
     }
 }
 
+/// Whether a file is (still) the one at a path.
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let inode = |metadata: std::fs::Metadata| metadata.ino();
+    file.metadata().map(inode).ok() == std::fs::metadata(path).map(inode).ok()
+}
+
 /// Mount points below a directory, from the kernel's table: the fifth word of each line.
-fn mounts_below<'a>(table: &'a str, root: &Path) -> Vec<&'a str> {
+pub(super) fn mounts_below<'a>(table: &'a str, root: &Path) -> Vec<&'a str> {
     let points = table.lines().filter_map(|line| line.split(' ').nth(4));
     points.filter(|point| Path::new(point).starts_with(root)).collect()
 }
@@ -117,14 +136,14 @@ mod tests {
         assert_eq!(mounts_below(table, Path::new("/d/demo")), ["/d/demo/local/m1/disk"]);
     }
 
-    #[test]
-    fn one_demo_at_a_time() {
+    #[tokio::test(start_paused = true)]
+    async fn one_demo_at_a_time() {
         let root = tempfile::tempdir().unwrap();
         let place = Place::at(root.path()).unwrap();
-        let first = place.lock().unwrap();
-        assert!(place.lock().is_err());
+        let first = place.lock().await.unwrap();
+        assert!(place.lock().await.is_err());
         drop(first);
-        place.lock().unwrap();
+        place.lock().await.unwrap();
     }
 
     #[test]

@@ -36,7 +36,7 @@ fn hints(details: &Details, place: &Place, server: &DemoSettings, program: &str)
     let web = details.nodes.iter().find(|node| node.properties.services.contains("nginx"));
     let web = web.map_or(1000, |node| node.properties.nodenum);
     let mut lines: Vec<(String, String)> =
-        details.links.iter().map(|link| (link.label.clone(), link.url.clone())).collect();
+        details.ready_links().map(|link| (link.label.clone(), link.url.clone())).collect();
     let data = place.root().display();
     let lines_of_commands = [
         (

@@ -1,6 +1,6 @@
 //! Shows looks at a job: redraws a picture on a terminal, writes lines elsewhere, nothing when asked to be quiet.
 
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::feed::Look;
 use super::picture::{Space, picture};
@@ -11,8 +11,8 @@ use crate::cli::screen::Screen;
 
 /// Where looks are shown.
 pub(super) enum Drawing<'a> {
-    /// On a terminal: one bar of text for each line of the picture.
-    Picture { all: MultiProgress, lines: Vec<ProgressBar> },
+    /// On a terminal, drawn over the picture before.
+    Picture(ProgressBar),
     /// In a log: what is new since the last look.
     Lines { screen: &'a Screen, last: Option<Plan> },
 }
@@ -20,8 +20,11 @@ pub(super) enum Drawing<'a> {
 impl<'a> Drawing<'a> {
     pub(super) fn new(screen: &'a Screen) -> Self {
         if screen.is_lively() {
-            let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
-            return Self::Picture { all, lines: Vec::new() };
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            // The whole picture is one text, so that it is drawn at once; it is never ticked by a timer.
+            let style =
+                ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+            return Self::Picture(bar.with_style(style));
         }
         Self::Lines { screen, last: None }
     }
@@ -29,10 +32,10 @@ impl<'a> Drawing<'a> {
     pub(super) fn show(&mut self, look: &Look) {
         let Some(plan) = &look.plan else { return };
         match self {
-            Self::Picture { all, lines } => {
+            Self::Picture(bar) => {
                 let (height, width) = console::Term::stderr().size();
                 let space = Space { width: width.into(), height: height.into() };
-                draw(all, lines, &picture(&look.details, plan, now(), space));
+                bar.set_message(picture(&look.details, plan, now(), space).join("\n"));
             }
             Self::Lines { screen, last } => {
                 let before = last.as_ref().filter(|before| before.id == plan.id);
@@ -46,24 +49,8 @@ impl<'a> Drawing<'a> {
 
     /// Takes the picture away, for what is printed next.
     pub(super) fn clear(&self) {
-        if let Self::Picture { all, .. } = self {
-            // A terminal that went away needs no cleaning.
-            let _ = all.clear();
+        if let Self::Picture(bar) = self {
+            bar.finish_and_clear();
         }
-    }
-}
-
-fn draw(all: &MultiProgress, lines: &mut Vec<ProgressBar>, picture: &[String]) {
-    while lines.len() > picture.len() {
-        if let Some(line) = lines.pop() {
-            all.remove(&line);
-        }
-    }
-    while lines.len() < picture.len() {
-        let style = ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
-        lines.push(all.add(ProgressBar::new(1).with_style(style)));
-    }
-    for (line, text) in lines.iter().zip(picture) {
-        line.set_message(text.clone());
     }
 }

@@ -47,6 +47,12 @@ mod tests {
     }
 
     #[test]
+    fn a_last_task_that_takes_longer_than_expected_ends_now() {
+        let plan = plan(&[("running", Some((0, None)), 100, &[])]);
+        assert_eq!((expected_end(&plan, 50), expected_end(&plan, 900)), (100, 900));
+    }
+
+    #[test]
     fn a_job_without_tasks_ends_now() {
         assert_eq!(expected_end(&plan(&[]), 7), 7);
     }

@@ -1,4 +1,4 @@
--- What users keep for themselves, and what is kept of theirs under seal, for SQLite: as ../../postgres/0002_profiles_and_secrets says it.
+-- What users keep for themselves, for PostgreSQL: as ../../sqlite/0002_profiles says it.
 
 -- One JSON object per user, of which only the user knows the meaning.
 CREATE TABLE profiles (
@@ -6,7 +6,7 @@ CREATE TABLE profiles (
     username  TEXT NOT NULL,
     document  TEXT NOT NULL,
     PRIMARY KEY (tenant, username)
-) WITHOUT ROWID;
+);
 
 -- Nodes that users made known by themselves; those of clusters are in the table nodes.
 CREATE TABLE registered_nodes (
@@ -15,10 +15,4 @@ CREATE TABLE registered_nodes (
     owner     TEXT NOT NULL,
     document  TEXT NOT NULL,
     PRIMARY KEY (tenant, id)
-) WITHOUT ROWID;
-
--- Secrets that users gave for a cluster, encrypted; gone when the cluster is terminated.
-CREATE TABLE secrets (
-    cluster  BIGINT NOT NULL PRIMARY KEY,
-    sealed   TEXT   NOT NULL
-) WITHOUT ROWID;
+);

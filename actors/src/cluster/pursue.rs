@@ -1,0 +1,161 @@
+//! Sees to it that what is due is under way.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::{Actor, Addr, AsyncContext, Context};
+use cooperage_domain::cluster::{self, ClusterStatus, Effect, Event, JobStatus, OrderError, due, due_after};
+use cooperage_domain::id::NodeId;
+use cooperage_domain::task::TaskReport;
+use slog::o;
+
+use super::{Begun, Cluster, Report};
+use crate::janitor::{Arm, Deadline, Disarm};
+use crate::node::{Follow, Identity, Node, Offer};
+
+impl Cluster {
+    /// All that is due: when the actor starts.
+    pub(super) fn pursue_all(&mut self, ctx: &Context<Self>) {
+        let Some(state) = self.state.clone() else { return };
+        self.rank(&state);
+        self.carry_out(&state, due(&state), ctx);
+        self.settle(&state, ctx);
+    }
+
+    /// What has become due with events, the last that were applied.
+    pub(super) fn pursue(&mut self, events: &[Event], ctx: &Context<Self>) {
+        let Some(state) = self.state.clone() else { return };
+        self.rank(&state);
+        self.carry_out(&state, due_after(&state, events), ctx);
+        for event in events {
+            if let Event::TaskSucceeded { task, .. } | Event::TaskFailed { task, .. } = event {
+                self.offer_rest_of_node(&state, *task, ctx);
+            }
+        }
+        self.settle(&state, ctx);
+    }
+
+    fn carry_out(&mut self, state: &cluster::Cluster, effects: Vec<Effect>, ctx: &Context<Self>) {
+        for effect in effects {
+            match effect {
+                Effect::Start { task, node, not_before } => self.offer(task, &node, not_before, ctx),
+                Effect::Follow { task, node, attempt, deadline } => {
+                    if self.followed.insert((task, attempt)) {
+                        self.follow(state, (task, attempt), &node, deadline, ctx);
+                    }
+                }
+                Effect::Expire { at } => self.surroundings.colleagues.janitor.do_send(Arm {
+                    deadline: Deadline::Lease(self.id),
+                    at,
+                    // It outlives this actor, which may rest when the time comes.
+                    whom: self.surroundings.registry.clone().recipient(),
+                }),
+            }
+        }
+    }
+
+    /// A cluster with nothing to do stops after a while; the registry starts it again when somebody asks for it.
+    fn settle(&self, state: &cluster::Cluster, ctx: &Context<Self>) {
+        if state.status == ClusterStatus::Pending {
+            return;
+        }
+        let janitor = &self.surroundings.colleagues.janitor;
+        if state.status == ClusterStatus::Terminated && state.expires != 0 {
+            janitor.do_send(Disarm(Deadline::Lease(self.id)));
+        }
+        janitor.do_send(Arm {
+            deadline: Deadline::Idle(self.id),
+            at: self.in_a_while(self.surroundings.pace.rest_after),
+            whom: ctx.address().recipient(),
+        });
+    }
+
+    fn in_a_while(&self, pause: Duration) -> i64 {
+        let pause = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
+        self.surroundings.clock.now().saturating_add(pause)
+    }
+
+    /// A task may start, once its pause is over. Offered once until it is begun, fails, or is put back.
+    fn offer(&mut self, task: u32, node: &NodeId, not_before: i64, ctx: &Context<Self>) {
+        if not_before > self.surroundings.clock.now() {
+            self.surroundings.colleagues.janitor.do_send(Arm {
+                deadline: Deadline::Pause { node: node.clone(), task },
+                at: not_before,
+                whom: ctx.address().recipient(),
+            });
+        } else if self.offered.insert(task) {
+            let rank = self.ranks.get(&task).copied().unwrap_or(0);
+            self.node(node, ctx).do_send(Offer { task, rank });
+        }
+    }
+
+    /// Offers a task again, if it may still start: its pause is over, or its begin was refused.
+    pub(super) fn offer_again(&mut self, task: u32, ctx: &Context<Self>) {
+        let Some(state) = self.state.clone() else { return };
+        let job = state.latest_job().filter(|job| job.status == JobStatus::Running);
+        let Some(found) = job.filter(|job| job.ready.contains(&task)).and_then(|job| job.tasks.get(&task))
+        else {
+            return;
+        };
+        self.offer(task, &found.node, found.not_before, ctx);
+    }
+
+    /// A node is free: whatever else of it may start is offered, should its begin have been refused while the node was
+    /// busy.
+    fn offer_rest_of_node(&mut self, state: &cluster::Cluster, ended: u32, ctx: &Context<Self>) {
+        let job = state.latest_job().filter(|job| job.status == JobStatus::Running);
+        let Some((job, node)) = job.and_then(|job| Some((job, &job.tasks.get(&ended)?.node))) else { return };
+        let ready = job.tasks_of(node).filter(|task| job.ready.contains(&task.id.number));
+        for task in ready {
+            self.offer(task.id.number, node, task.not_before, ctx);
+        }
+    }
+
+    /// An attempt that this actor did not begin: it was open when its actors went down. It is taken up again.
+    fn follow(
+        &mut self,
+        state: &cluster::Cluster,
+        (task, attempt): (u32, u32),
+        node: &NodeId,
+        deadline: i64,
+        ctx: &Context<Self>,
+    ) {
+        let open = state.latest_job().and_then(|job| job.tasks.get(&task)?.open_attempt());
+        let worker = open.map_or_else(String::new, |attempt| attempt.worker.clone());
+        match cluster::order(state, task, attempt) {
+            Ok(order) => self.node(node, ctx).do_send(Follow(Box::new(Begun { order, deadline, worker }))),
+            Err(fault) => ctx.address().do_send(Report { task, attempt, report: Some(unexpandable(&fault)) }),
+        }
+    }
+
+    fn node(&mut self, id: &NodeId, ctx: &Context<Self>) -> Addr<Node> {
+        let (cluster, surroundings, logger) = (self.id, &self.surroundings, &self.logger);
+        let tenant = self.state.as_ref().map(|s| s.account.tenant_id.clone()).unwrap_or_default();
+        let start = || {
+            let logger = logger.new(o!("node" => id.to_string()));
+            let identity = Identity { id: id.clone(), cluster, tenant };
+            let colleagues = surroundings.colleagues.clone();
+            let grace = surroundings.pace.grace;
+            Node::new(identity, ctx.address().downgrade(), colleagues, grace, logger).start()
+        };
+        self.nodes.entry(id.clone()).or_insert_with(start).clone()
+    }
+
+    /// Ranks the tasks of a job when it is new or has grown.
+    fn rank(&mut self, state: &Arc<cluster::Cluster>) {
+        let Some(job) = state.latest_job() else { return };
+        if self.ranked_job == job.id.number && self.ranks.len() == job.tasks.len() {
+            return;
+        }
+        self.ranks = self.surroundings.estimates.ranks(state, job);
+        if self.ranked_job != job.id.number {
+            self.offered.clear();
+            self.ranked_job = job.id.number;
+        }
+    }
+}
+
+/// The report of an attempt that cannot be handed out.
+pub(super) fn unexpandable(fault: &OrderError) -> TaskReport {
+    TaskReport::failure(-1, fault.to_string())
+}

@@ -1,0 +1,176 @@
+//! One attempt on a node, from its order to its durable result.
+
+use std::sync::Arc;
+
+use actix::fut::{WrapFuture, ready};
+use actix::{ActorContext, ActorFutureExt, AsyncContext, Context, Handler};
+use cooperage_domain::task::{TaskOrder, TaskReport};
+use cooperage_plugins::Context as TaskContext;
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use slog::{info, warn};
+use tokio_util::sync::CancellationToken;
+
+use super::message::{Cease, Follow, Retire};
+use super::{Current, Executing, Node};
+use crate::cluster::{Begun, OperateError, Report};
+use crate::handover::{GiveUp, HandOver, Settle};
+use crate::janitor::{Arm, Deadline, Disarm, TimeUp};
+use crate::provisioner::{Cancel, Execute, Execution, Forget};
+use crate::worker_pool::{Slot, Worker};
+
+impl Node {
+    pub(super) fn execute(&mut self, begun: Begun, mut slot: Slot, ctx: &mut Context<Self>) {
+        let Begun { order, deadline, .. } = begun;
+        let execution = Execution { task: order.task_id, attempt: order.attempt };
+        let arm = Arm { deadline: self.deadline(execution), at: deadline, whom: ctx.address().recipient() };
+        self.colleagues.janitor.do_send(arm);
+        let result = self.have_done(order, slot.worker_mut());
+        let wait = ctx.spawn(result.into_actor(self).then(move |report, node, ctx| {
+            // It may just have been given up.
+            if let Current::Executing(current) = &node.current
+                && current.execution == execution
+            {
+                let failed_late = current.timed_out && !report.succeeded();
+                node.report(execution, (!failed_late).then_some(report), ctx);
+            }
+            // The worker is free as soon as the result is on its way to the journal.
+            drop(slot);
+            ready(())
+        }));
+        self.current = Current::Executing(Executing { execution, timed_out: false, wait });
+    }
+
+    /// The report of whoever carries the order out: a plugin of this process, or a worker elsewhere.
+    fn have_done(&self, order: TaskOrder, worker: &mut Worker) -> LocalBoxFuture<'static, TaskReport> {
+        let execution = Execution { task: order.task_id, attempt: order.attempt };
+        let gone = |_| TaskReport::failure(1, "The provisioner is gone.");
+        match worker {
+            Worker::Local => {
+                let output = Arc::new(self.colleagues.log.of(execution.task, execution.attempt));
+                let (tenant, cancel) = (self.identity.tenant.clone(), CancellationToken::new());
+                let execute = Execute(TaskContext { tenant, order, output, cancel });
+                self.colleagues
+                    .provisioner
+                    .send(execute)
+                    .map(move |report| report.unwrap_or_else(gone))
+                    .boxed_local()
+            }
+            Worker::Elsewhere { name, waits } => {
+                let order = waits.take().map(|waits| (order, waits));
+                let hand_over = HandOver { execution, worker: name.clone(), order };
+                self.colleagues
+                    .handover
+                    .send(hand_over)
+                    .map(move |report| report.unwrap_or_else(gone))
+                    .boxed_local()
+            }
+        }
+    }
+
+    /// Has the end of an attempt recorded; `None` when its time was up.
+    fn report(&mut self, execution: Execution, report: Option<TaskReport>, ctx: &mut Context<Self>) {
+        let Some(cluster) = self.cluster.upgrade() else { return };
+        self.colleagues.janitor.do_send(Disarm(self.deadline(execution)));
+        self.current = Current::Reporting(execution);
+        let (task, attempt) = (execution.task.number, execution.attempt);
+        let recorded = cluster.send(Report { task, attempt, report });
+        ctx.spawn(recorded.into_actor(self).map(move |answer, node, ctx| {
+            match answer {
+                Ok(Ok(())) => {}
+                Ok(Err(OperateError::Refused(refusal))) => {
+                    warn!(node.logger, "result refused"; "task" => task, "attempt" => attempt,
+                        "reason" => refusal.to_string());
+                }
+                Ok(Err(OperateError::NotRecorded(fault))) if fault.is_fenced() => {}
+                // The cluster starts again and asks for the same execution: its report is kept.
+                Ok(Err(OperateError::NotRecorded(_) | OperateError::Gone)) | Err(_) => return,
+            }
+            node.settle(execution);
+            node.rest(ctx);
+        }));
+    }
+
+    /// The plugin was cancelled and has not stopped.
+    fn give_up(&mut self, execution: Execution, ctx: &mut Context<Self>) {
+        let Current::Executing(current) = &self.current else { return };
+        if current.execution != execution {
+            return;
+        }
+        warn!(self.logger, "attempt given up: its plugin does not stop, and its machine is blocked until it does";
+            "task" => execution.task.number, "attempt" => execution.attempt);
+        // With the wait its slot goes back: what stays blocked is the machine, not a worker.
+        ctx.cancel_future(current.wait);
+        self.report(execution, None, ctx);
+    }
+
+    /// Nobody wants this execution any more: a plugin stops what it can, a worker elsewhere is not heard any more.
+    fn cancel(&self, execution: Execution) {
+        self.colleagues.provisioner.do_send(Cancel(execution));
+        self.colleagues.handover.do_send(GiveUp(execution));
+    }
+
+    /// Nobody will ask for this execution again.
+    fn settle(&self, execution: Execution) {
+        self.colleagues.provisioner.do_send(Forget(execution));
+        self.colleagues.handover.do_send(Settle(execution));
+    }
+
+    fn deadline(&self, Execution { task, attempt }: Execution) -> Deadline {
+        Deadline::Attempt { node: self.identity.id.clone(), task: task.number, attempt }
+    }
+}
+
+impl Handler<Follow> for Node {
+    type Result = ();
+
+    /// Asked of a node that has just started, so that it is not busy; if it were, its own attempt would be this one.
+    fn handle(&mut self, Follow(begun): Follow, ctx: &mut Self::Context) {
+        if matches!(self.current, Current::Idle | Current::Queued) {
+            info!(self.logger, "taking up an attempt"; "task" => begun.order.task_id.number,
+                "attempt" => begun.order.attempt);
+            let slot = Slot::taken_up(&self.colleagues.pool, self.identity.cluster, &begun.worker);
+            self.execute(*begun, slot, ctx);
+        }
+    }
+}
+
+impl Handler<TimeUp> for Node {
+    type Result = ();
+
+    fn handle(&mut self, TimeUp(deadline): TimeUp, ctx: &mut Self::Context) {
+        let Current::Executing(current) = &mut self.current else { return };
+        let execution = current.execution;
+        let Deadline::Attempt { task, attempt, .. } = deadline else { return };
+        if (execution.task.number, execution.attempt) == (task, attempt) {
+            warn!(self.logger, "attempt timed out"; "task" => task, "attempt" => attempt);
+            current.timed_out = true;
+            self.cancel(execution);
+            ctx.run_later(self.grace, move |node, ctx| node.give_up(execution, ctx));
+        }
+    }
+}
+
+impl Handler<Cease> for Node {
+    type Result = ();
+
+    fn handle(&mut self, _: Cease, ctx: &mut Self::Context) {
+        match &self.current {
+            Current::Executing(Executing { execution, .. }) => {
+                self.cancel(*execution);
+                self.settle(*execution);
+            }
+            Current::Reporting(execution) => self.settle(*execution),
+            Current::Idle | Current::Queued | Current::Beginning => {}
+        }
+        ctx.stop();
+    }
+}
+
+impl Handler<Retire> for Node {
+    type Result = ();
+
+    fn handle(&mut self, _: Retire, ctx: &mut Self::Context) {
+        ctx.stop();
+    }
+}

@@ -1,0 +1,114 @@
+//! What becomes of clusters that end, and of all of them when the server starts.
+
+use std::time::Duration;
+
+use actix::fut::wrap_future;
+use actix::{ActorFutureExt, AsyncContext, Context, Handler, Message};
+use cooperage_domain::cluster::ClusterStatus;
+use cooperage_domain::id::ClusterId;
+use cooperage_schema::{ClusterFilter, ClusterRow};
+use slog::{error, info, warn};
+
+use super::{Find, FindError, Registry, Stopped};
+use crate::janitor::{Arm, Deadline};
+
+/// States in which a cluster has, or may have, machines.
+const LIVE: [&str; 4] = [
+    ClusterStatus::Pending.as_str(),
+    ClusterStatus::Active.as_str(),
+    ClusterStatus::Incomplete.as_str(),
+    ClusterStatus::Inconsistent.as_str(),
+];
+
+/// See that this cluster is live, however often it takes.
+#[derive(Debug, Clone, Copy, Message)]
+#[rtype(result = "()")]
+struct Revive {
+    id: ClusterId,
+}
+
+impl Registry {
+    /// Takes up every cluster that has something to do, and remembers when leases end. Tries again until the database
+    /// answers: a server that starts before its database must not forget what was under way.
+    pub(super) fn take_up_all(&self, attempt: u32, ctx: &mut Context<Self>) {
+        let store = self.office.store.clone();
+        let filter = ClusterFilter { statuses: LIVE.map(str::to_owned).to_vec(), ..ClusterFilter::default() };
+        let work = async move { actix_rt::task::spawn_blocking(move || store.clusters(&filter)).await };
+        ctx.spawn(wrap_future(work).map(move |found, registry: &mut Self, ctx: &mut Context<Self>| {
+            let fault = match found {
+                Ok(Ok(clusters)) => return registry.take_up(&clusters, ctx),
+                Ok(Err(fault)) => fault.to_string(),
+                Err(fault) => fault.to_string(),
+            };
+            let pause = registry.pace.pause_after(attempt);
+            error!(registry.office.logger, "cannot look for clusters"; "fault" => fault,
+                "again_in_ms" => pause.as_millis());
+            ctx.run_later(pause, move |registry, ctx| registry.take_up_all(attempt.saturating_add(1), ctx));
+        }));
+    }
+
+    fn take_up(&self, clusters: &[ClusterRow], ctx: &Context<Self>) {
+        info!(self.office.logger, "clusters found in the journal"; "live" => clusters.len());
+        for cluster in clusters {
+            if cluster.status == ClusterStatus::Pending.as_str() {
+                ctx.address().do_send(Revive { id: cluster.id });
+            } else if cluster.expires_ms != 0 {
+                self.office.janitor.do_send(Arm {
+                    deadline: Deadline::Lease(cluster.id),
+                    at: cluster.expires_ms,
+                    whom: ctx.address().recipient(),
+                });
+            }
+        }
+    }
+
+    /// Counts a failure, and has the cluster started again after a pause.
+    fn revive_later(&mut self, id: ClusterId, reason: &str, ctx: &mut Context<Self>) {
+        let failures = self.failures.entry(id).or_default();
+        *failures = failures.saturating_add(1);
+        let pause: Duration = self.pace.pause_after(*failures);
+        warn!(self.office.logger, "a cluster failed and is started again"; "cluster" => id.to_string(),
+            "reason" => reason, "failures" => *failures, "pause_ms" => pause.as_millis());
+        ctx.notify_later(Revive { id }, pause);
+    }
+}
+
+impl Handler<Stopped> for Registry {
+    type Result = ();
+
+    fn handle(&mut self, Stopped { id, generation, failed }: Stopped, ctx: &mut Self::Context) {
+        let is_current = self.live.get(&id).is_some_and(|live| live.generation == generation);
+        if !is_current {
+            return;
+        }
+        self.live.remove(&id);
+        if failed {
+            self.revive_later(id, "its actor ended", ctx);
+        } else {
+            self.failures.remove(&id);
+        }
+    }
+}
+
+impl Handler<Revive> for Registry {
+    type Result = ();
+
+    fn handle(&mut self, Revive { id }: Revive, ctx: &mut Self::Context) {
+        let found = self.handle(Find { id }, ctx);
+        ctx.spawn(wrap_future(found).map(move |found, registry: &mut Self, ctx: &mut Context<Self>| {
+            match found {
+                Ok(_) => {}
+                // It was never brought into being: whoever asked for it was told.
+                Err(FindError::Unknown(_)) => {
+                    registry.failures.remove(&id);
+                }
+                Err(FindError::Store(fault)) => registry.revive_later(id, &fault.to_string(), ctx),
+                Err(fault @ FindError::Unreadable(..)) => {
+                    registry.failures.remove(&id);
+                    error!(registry.office.logger, "a cluster cannot be started"; "cluster" => id.to_string(),
+                        "fault" => fault.to_string());
+                }
+            }
+        }));
+    }
+}

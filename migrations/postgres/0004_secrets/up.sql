@@ -1,0 +1,7 @@
+-- What is kept under seal, for PostgreSQL: as ../../sqlite/0004_secrets says it.
+
+-- Secrets that users gave for a cluster, encrypted; gone when the cluster is terminated.
+CREATE TABLE secrets (
+    cluster  BIGINT NOT NULL PRIMARY KEY,
+    sealed   TEXT   NOT NULL
+);

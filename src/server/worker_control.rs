@@ -1,0 +1,121 @@
+//! Telling provisioners, over HTTP, how many workers to bring: Coopr's `PUT /v2/tenants/{id}`.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use cooperage_actors::fleet::WorkerControl;
+use cooperage_domain::entity::{AutomatorType, Entity, PluginType, ProviderType, ResourceFormat};
+use cooperage_domain::provisioner::Provisioner;
+use cooperage_schema::{PluginSide, SUPERADMIN, Store, StoreError};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::{Map, Value, json};
+use slog::{Logger, warn};
+use tokio::runtime::Handle;
+
+/// Tries before a provisioner counts as gone.
+const TRIES: u32 = 2;
+/// Pause between two tries.
+const PAUSE: Duration = Duration::from_millis(500);
+/// How long one try may take.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// Reaches provisioners over HTTP.
+pub struct HttpWorkerControl {
+    store: Store,
+    client: reqwest::Client,
+    runtime: Handle,
+    logger: Logger,
+}
+
+impl HttpWorkerControl {
+    /// Reads plugin resources from `store`; calls are made on `runtime`.
+    ///
+    /// # Errors
+    /// When no HTTP client can be made.
+    pub fn new(store: Store, runtime: Handle, logger: Logger) -> Result<Self, reqwest::Error> {
+        let client = reqwest::Client::builder().timeout(LIMIT).connect_timeout(LIMIT).no_proxy().build()?;
+        Ok(Self { store, client, runtime, logger })
+    }
+}
+
+impl WorkerControl for HttpWorkerControl {
+    fn assign(&self, provisioner: Provisioner, tenant: String, workers: u32) -> BoxFuture<'static, bool> {
+        let (store, client, logger) = (self.store.clone(), self.client.clone(), self.logger.clone());
+        let call = async move {
+            let of = tenant.clone();
+            let resources = tokio::task::spawn_blocking(move || resources(&store, &of)).await;
+            let resources = match resources {
+                Ok(Ok(resources)) => resources,
+                Ok(Err(fault)) => {
+                    // The provisioner is not at fault; it keeps what it has.
+                    warn!(logger, "a tenant's resources cannot be read"; "tenant" => tenant, "fault" => fault.to_string());
+                    return true;
+                }
+                Err(_) => return true,
+            };
+            let url = format!("http://{}:{}/v2/tenants/{tenant}", provisioner.host, provisioner.port);
+            let body = json!({ "workers": workers, "resources": resources });
+            put(&client, &url, &body, &logger).await
+        };
+        let task = self.runtime.spawn(call);
+        async move { task.await.unwrap_or(true) }.boxed()
+    }
+}
+
+async fn put(client: &reqwest::Client, url: &str, body: &Value, logger: &Logger) -> bool {
+    for attempt in 1..=TRIES {
+        let fault = match client.put(url).json(body).send().await {
+            Ok(answer) if answer.status().is_success() => return true,
+            Ok(answer) => format!("it answered {}", answer.status()),
+            Err(fault) => fault.to_string(),
+        };
+        warn!(logger, "a provisioner does not take its workers"; "url" => url, "fault" => fault);
+        if attempt < TRIES {
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+    false
+}
+
+/// A tenant's live plugin resources, in the shape provisioners read: side, plugin, kind, and the versions in use.
+fn resources(store: &Store, tenant: &str) -> Result<Value, StoreError> {
+    let active = store.live_resources(tenant)?;
+    let providers = store.entities::<ProviderType>(SUPERADMIN)?;
+    let automators = store.entities::<AutomatorType>(SUPERADMIN)?;
+    let of = |side: PluginSide, plugin: &PluginType| -> Map<String, Value> {
+        let kind = |(name, kind): (&String, &cooperage_domain::entity::ResourceType)| {
+            let live: Vec<Value> = active
+                .iter()
+                .filter(|one| {
+                    one.of.side == side && one.of.plugin == plugin.base.name && one.of.kind == *name
+                })
+                .map(|one| json!({ "name": one.name, "version": one.version }))
+                .collect();
+            let format = match kind.format {
+                ResourceFormat::File => "file",
+                ResourceFormat::Archive => "archive",
+            };
+            let mut shown = json!({ "format": format, "active": live });
+            if let (Some(permissions), Value::Object(fields)) = (&kind.permissions, &mut shown) {
+                fields.insert("permissions".to_owned(), permissions.clone().into());
+            }
+            (name.clone(), shown)
+        };
+        plugin.resource_types.iter().map(kind).collect()
+    };
+    let mut sides: BTreeMap<&str, BTreeMap<String, Map<String, Value>>> =
+        BTreeMap::from([("automatortypes", BTreeMap::new()), ("providertypes", BTreeMap::new())]);
+    for plugin in automators {
+        let kinds = of(PluginSide::Automator, &plugin.0);
+        sides.entry("automatortypes").or_default().insert(plugin.base().name.clone(), kinds);
+    }
+    for plugin in providers {
+        let kinds = of(PluginSide::Provider, &plugin.0);
+        sides.entry("providertypes").or_default().insert(plugin.base().name.clone(), kinds);
+    }
+    for plugins in sides.values_mut() {
+        plugins.retain(|_, kinds| !kinds.is_empty());
+    }
+    Ok(json!(sides))
+}

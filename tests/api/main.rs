@@ -1,0 +1,10 @@
+//! REST as clients see it: what answers look like, and what is said to bad input.
+
+// A panic is a test's way to fail, and printing its way to say what led to it.
+#![allow(clippy::unwrap_used, clippy::print_stderr, clippy::print_stdout)]
+
+mod catalog;
+#[path = "../lab/mod.rs"]
+mod lab;
+mod refusals;
+mod shapes;

@@ -1,0 +1,15 @@
+//! Whole clusters on real machines of this host, through the server as people use it.
+//!
+//! What runs machines says why and does nothing where the host cannot carry any.
+
+// A panic is a test's way to fail, and printing its way to say what led to it.
+#![allow(clippy::unwrap_used, clippy::print_stderr, clippy::print_stdout)]
+
+mod check;
+mod failing_script;
+mod footprint;
+mod kills;
+#[path = "../lab/mod.rs"]
+mod lab;
+mod machines;
+mod three_at_once;
