@@ -60,7 +60,7 @@ pub fn group_fields(parameters: &Parameters, fields: &Map<String, Value>) -> Gro
     for (name, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
         let overriding = parameters.admin.fields.get(name).filter(|schema| schema.overridable);
         match overriding.or_else(|| parameters.user.fields.get(name)) {
-            Some(schema) if schema.sensitive => grouped.sensitive.insert(name.clone(), value.clone()),
+            Some(schema) if schema.is_secret() => grouped.sensitive.insert(name.clone(), value.clone()),
             Some(_) => grouped.plain.insert(name.clone(), value.clone()),
             None => {
                 grouped.ignored.push(name.clone());

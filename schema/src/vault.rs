@@ -141,6 +141,19 @@ impl Vault {
         );
     }
 
+    /// Forgets the values of a cluster that did not come into being. Blocks until the database has.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn forget(&self, cluster: ClusterId) -> Result<(), VaultError> {
+        self.lock().remove(&cluster);
+        self.store.write(move |engine| {
+            Statement::<_>::new(DELETE, &[Value::unsigned(cluster.0)]).execute(engine)?;
+            Ok(())
+        })?;
+        Ok(())
+    }
+
     fn seal(&self, cluster: ClusterId, values: &Map<String, Json>) -> String {
         let nonce = XChaCha20Poly1305::generate_nonce(&mut OsRng);
         let (text, bound) = (Json::Object(values.clone()).to_string(), cluster.to_string());

@@ -18,6 +18,7 @@ use super::body;
 use super::entities::for_kind;
 use super::identity::Identity;
 use super::problem::Problem;
+use super::secret_fields::SecretFields;
 use super::state::{AppState, owner_of};
 
 /// What the caller wants of an apply.
@@ -58,7 +59,11 @@ pub async fn apply(
     identity.require_admin()?;
     let changes = state
         .blocking(move |state| {
-            let items: Vec<Item> = body::parse(&body)?;
+            let mut items: Vec<Item> = body::parse(&body)?;
+            let secrets = SecretFields::load(state)?;
+            for item in items.iter_mut().filter(|item| item.kind == Kind::Provider) {
+                unmask(state, &identity.tenant, &secrets, &mut item.entity)?;
+            }
             let documents = items.into_iter().enumerate().map(document).collect::<Result<Vec<_>, _>>()?;
             check_together(state, &identity.tenant, &documents)?;
             let before = documents
@@ -71,12 +76,41 @@ pub async fn apply(
                 Some(state.store.put_entities(&identity.tenant, documents.clone(), state.clock.now())?)
             };
             let describe = |(index, (document, before)): (usize, (&Document, Option<Value>))| {
-                change(document, before, puts.as_ref().and_then(|puts| puts.get(index).copied()))
+                let put = puts.as_ref().and_then(|puts| puts.get(index).copied());
+                change(document, before, put).map(|change| change.hiding(&secrets))
             };
             documents.iter().zip(before).enumerate().map(describe).collect::<Result<Vec<_>, Problem>>()
         })
         .await?;
     Ok(HttpResponse::Ok().json(changes))
+}
+
+/// Takes back the secrets that stand behind masks in a provider.
+fn unmask(
+    state: &AppState,
+    tenant: &str,
+    secrets: &SecretFields,
+    provider: &mut Value,
+) -> Result<(), Problem> {
+    let name = provider["name"].as_str().unwrap_or_default();
+    let before = state.store.entity::<Provider>(tenant, name, None)?;
+    let providertype = provider["providertype"].as_str().unwrap_or_default().to_owned();
+    if let Some(Value::Object(values)) = provider.get_mut("provisioner") {
+        secrets.restore(&providertype, values, before.as_ref());
+    }
+    Ok(())
+}
+
+impl Change {
+    /// Without the secrets of a provider.
+    fn hiding(mut self, secrets: &SecretFields) -> Self {
+        if self.kind == Kind::Provider {
+            for provider in self.before.iter_mut().chain([&mut self.after]) {
+                secrets.hide_in(provider);
+            }
+        }
+        self
+    }
 }
 
 /// A document that keeps the rules of its kind.

@@ -198,7 +198,7 @@ async fn operate(
     tell(state, identity, &cluster, command).await
 }
 
-/// Tells a cluster something that is done with the provider, for which the values given must suffice.
+/// Tells a cluster something that is done with the provider, for which the values given, or else those kept, must suffice.
 async fn operate_with(
     state: &Arc<AppState>,
     identity: Identity,
@@ -206,24 +206,24 @@ async fn operate_with(
     command: Command,
     given: Map<String, Value>,
 ) -> Answer {
-    let name = cluster.provider.providertype.clone();
-    let kind: Option<ProviderType> =
-        state.blocking(move |state| Ok(state.store.entity(SUPERADMIN, &name, None)?)).await?;
+    let (id, name) = (cluster.id, cluster.provider.providertype.clone());
+    let (kind, kept) = state
+        .blocking(move |state| Ok((state.store.entity(SUPERADMIN, &name, None)?, state.vault.values(id)?)))
+        .await?;
     // Without its type nothing is known of a provider's fields, and nothing can be missing.
-    let parameters = kind.map(|kind| kind.0.parameters).unwrap_or_default();
-    let id = cluster.id;
-    let kept = state.blocking(move |state| Ok(state.vault.values(id)?)).await?;
-    let fields = match admit(&parameters, &cluster.provider, &given, &kept) {
-        Ok(fields) => fields,
-        Err(lacking) => {
-            // That the cluster cannot do it at all is said first; and what changes nothing needs nothing.
-            let events = decide(cluster, command, state.clock.now())?;
-            return if events.is_empty() { Ok(HttpResponse::Ok().finish()) } else { Err(lacking.into()) };
+    let parameters = kind.map(|kind: ProviderType| kind.0.parameters).unwrap_or_default();
+    let admitted = admit(&parameters, &cluster.provider, &given, &kept);
+    let brings_secrets =
+        !given.is_empty() && admitted.as_ref().is_ok_and(|fields| !fields.sensitive.is_empty());
+    if admitted.is_err() || brings_secrets {
+        // That the cluster cannot do it at all is said first; and what changes nothing needs nothing.
+        let events = decide(cluster, command.clone(), state.clock.now())?;
+        if events.is_empty() {
+            return Ok(HttpResponse::Ok().finish());
         }
-    };
-    if !fields.sensitive.is_empty() && fields.sensitive != *kept {
-        // Only when the cluster will do it: a refused request changes nothing.
-        decide(cluster, command.clone(), state.clock.now())?;
+    }
+    let fields = admitted?;
+    if brings_secrets {
         let secrets = fields.sensitive.clone();
         state.blocking(move |state| Ok(state.vault.keep(id, secrets)?)).await?;
     }

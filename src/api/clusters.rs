@@ -106,10 +106,14 @@ async fn ask(state: State, identity: Identity, query: web::Query<CreateQuery>, b
     let (asker, strict, now) = (identity.clone(), query.strict, state.clock.now());
     let solved = state.blocking(move |state| solve(state, &asker, &request, strict, now)).await?;
     let Solved { accepted, nodes, reserved: _reserved } = solved;
-    let id = accepted.order.id;
+    let (id, has_secrets) = (accepted.order.id, !accepted.secrets.is_empty());
     let events = create(accepted.order, nodes, now)?;
     let message = Create { id, tenant: identity.tenant, events, who: identity.user };
-    state.registry.send(message).await.map_err(Problem::internal)??;
+    let created = state.registry.send(message).await.map_err(Problem::internal)?;
+    if created.is_err() && has_secrets {
+        state.blocking(move |state| Ok(state.vault.forget(id)?)).await?;
+    }
+    created?;
     Ok(HttpResponse::Ok().json(json!({ "id": id })))
 }
 
@@ -137,8 +141,8 @@ fn solve(
     }
     let accepted = numbered(accepted, id);
     let nodes = accepted.lay_out(&catalog);
-    // Before the first task can ask for them.
     if !accepted.secrets.is_empty() && nodes.is_ok() {
+        // Before the cluster is there: its first task may need them at once.
         state.vault.keep(id, accepted.secrets.clone())?;
     }
     Ok(Solved { accepted, nodes, reserved })
@@ -184,9 +188,7 @@ async fn get(state: State, identity: Identity, id: web::Path<String>) -> Answer 
     let cluster = state.cluster(&identity, &id).await?;
     let secrets = state.blocking(SecretFields::load).await?;
     let mut details = details(&cluster);
-    if let Value::Object(values) = &mut details["provider"]["provisioner"] {
-        secrets.hide(&cluster.provider.providertype, values);
-    }
+    secrets.hide_in(&mut details["provider"]);
     Ok(HttpResponse::Ok().json(details))
 }
 

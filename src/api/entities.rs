@@ -203,7 +203,8 @@ async fn put(
                 let mut provider: Provider = read(&body)?;
                 check_same_name(&provider, &name)?;
                 let before = state.store.entity::<Provider>(tenant, &name, None)?;
-                SecretFields::load(state)?.restore(&mut provider, before.as_ref());
+                let (kind, values) = (&provider.providertype, &mut provider.provisioner);
+                SecretFields::load(state)?.restore(kind, values, before.as_ref());
                 return Ok(state.store.put_entity(tenant, provider, now).map(drop)?);
             }
             for_kind!(kind, E => {

@@ -80,7 +80,8 @@ fn document(state: &AppState, tenant: &str, kind: Kind, entity: Value) -> Result
     if kind == Kind::Provider {
         let mut provider: Provider = read_value(entity)?;
         let before = state.store.entity::<Provider>(tenant, &provider.base.name, None)?;
-        SecretFields::load(state)?.restore(&mut provider, before.as_ref());
+        let (kind, values) = (&provider.providertype, &mut provider.provisioner);
+        SecretFields::load(state)?.restore(kind, values, before.as_ref());
         return Ok(Document::new(provider)?);
     }
     for_kind!(kind, E => Ok(Document::new(read_value::<E>(entity)?)?))

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
@@ -13,8 +14,16 @@ const MAX_DEPTH: usize = 128;
 /// # Errors
 /// When it is not even that, or too deep.
 pub fn read(text: &str) -> Result<Value, json5::Error> {
-    let mut reader = json5::Deserializer::from_str(text);
-    Nested { depth: MAX_DEPTH }.deserialize(&mut reader)
+    json5::from_str(text).map(|Document(value)| value)
+}
+
+/// A whole text.
+struct Document(Value);
+
+impl<'de> Deserialize<'de> for Document {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Nested { depth: MAX_DEPTH }.deserialize(deserializer).map(Self)
+    }
 }
 
 /// A value in which others may lie so many levels deep.

@@ -40,12 +40,20 @@ impl SecretFields {
         provider
     }
 
+    /// The same for a provider as JSON.
+    pub fn hide_in(&self, provider: &mut Value) {
+        let providertype = provider["providertype"].as_str().unwrap_or_default().to_owned();
+        if let Some(Value::Object(values)) = provider.get_mut("provisioner") {
+            self.hide(&providertype, values);
+        }
+    }
+
     /// Takes back the values that stand behind masks: those the provider had before, if it had any.
-    pub fn restore(&self, provider: &mut Provider, before: Option<&Provider>) {
+    pub fn restore(&self, providertype: &str, values: &mut Map<String, Value>, before: Option<&Provider>) {
         let Some(before) = before else { return };
-        for (name, value) in &mut provider.provisioner {
+        for (name, value) in values {
             if *value == MASK
-                && self.is_secret(&provider.providertype, name)
+                && self.is_secret(providertype, name)
                 && let Some(kept) = before.provisioner.get(name)
             {
                 value.clone_from(kept);
@@ -55,10 +63,11 @@ impl SecretFields {
 
     fn is_secret(&self, providertype: &str, field: &str) -> bool {
         let found = self.0.iter().find(|kind| kind.base().name == providertype);
-        let is = |schema: &FieldSchema| schema.sensitive || schema.kind == "password";
         found.is_some_and(|kind| {
             let parameters = &kind.0.parameters;
-            [&parameters.admin, &parameters.user].iter().any(|set| set.fields.get(field).is_some_and(is))
+            [&parameters.admin, &parameters.user]
+                .iter()
+                .any(|set| set.fields.get(field).is_some_and(FieldSchema::is_secret))
         })
     }
 }
@@ -86,7 +95,7 @@ mod tests {
         );
         shown.provisioner.insert("url".to_owned(), MASK.into());
         shown.provisioner.insert("token".to_owned(), "new".into());
-        secrets.restore(&mut shown, Some(&stored));
+        secrets.restore("cloud", &mut shown.provisioner, Some(&stored));
         assert_eq!(
             Value::from(shown.provisioner),
             json!({"url": MASK, "key": "k", "token": "new", "other": "o"})

@@ -71,6 +71,14 @@ pub struct FieldSchema {
     pub sensitive: bool,
 }
 
+impl FieldSchema {
+    /// Whether its values are secrets: it says so, or it is a password.
+    #[must_use]
+    pub fn is_secret(&self) -> bool {
+        self.sensitive || self.kind == "password"
+    }
+}
+
 /// A kind of file a plugin uses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResourceType {
