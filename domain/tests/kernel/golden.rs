@@ -52,6 +52,7 @@ fn web() -> Catalog {
             service("redis", &[])
         ])),
         templates: from(json!([template])),
+        partials: Vec::new(),
     }
 }
 

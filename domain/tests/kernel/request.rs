@@ -37,6 +37,7 @@ fn catalog() -> Catalog {
             "constraints": {"size": {"min": 2, "max": 3}},
             "administration": {"leaseduration": {"initial": "1h", "max": "2h", "step": "1h"}}
         }])),
+        partials: Vec::new(),
     }
 }
 

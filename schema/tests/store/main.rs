@@ -17,3 +17,5 @@ mod resources;
 #[cfg(feature = "postgres")]
 mod restart;
 mod sample;
+mod tenants;
+mod vault;
