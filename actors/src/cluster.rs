@@ -192,22 +192,12 @@ impl Cluster {
                 Event::JobEnded { status, .. } => {
                     info!(self.logger, "job ended"; "status" => status.as_str());
                     if *status == ClusterStatus::Terminated {
-                        self.wipe_secrets();
+                        self.surroundings.colleagues.vault.close(self.id);
                     }
                 }
                 _ => {}
             }
         }
-    }
-
-    /// A cluster without machines needs no secrets.
-    fn wipe_secrets(&self) {
-        let logger = self.logger.clone();
-        self.surroundings.colleagues.vault.wipe(self.id, move |wiped| {
-            if let Err(fault) = wiped {
-                error!(logger, "the cluster's secrets were not wiped"; "fault" => fault.to_string());
-            }
-        });
     }
 
     /// Nothing that waits may start any more, until it is offered again.

@@ -13,8 +13,9 @@ use crate::durations;
 use crate::engine::Engine;
 use crate::error::StoreError;
 use crate::fence::{self, Admission};
-use crate::projection::{CLUSTERS, JOBS, NODES, TASKS};
+use crate::projection::{CLUSTERS, JOBS, NODES, TASKS, TERMINATED};
 use crate::sql::Value;
+use crate::vault;
 
 static JOURNAL: LazyLock<Insert> = LazyLock::new(|| {
     Insert::new(
@@ -129,6 +130,8 @@ fn write_projections(engine: &mut Engine, appends: &[&Append]) -> QueryResult<()
     let all = || appends.iter().map(|append| &append.projection);
     let clusters = newest(all().filter_map(|rows| rows.cluster.as_ref()), |row| row.id);
     CLUSTERS.run(engine, &values(&clusters, |row| row.values()))?;
+    let gone = clusters.iter().filter(|row| row.status == TERMINATED).map(|row| row.id);
+    vault::wipe(engine, &gone.collect::<Vec<_>>())?;
     let nodes = newest(all().flat_map(|rows| &rows.nodes), |row| row.id.as_str());
     NODES.run(engine, &values(&nodes, |row| row.values()))?;
     let jobs = newest(all().flat_map(|rows| &rows.jobs), |row| row.id);

@@ -19,6 +19,7 @@ use cooperage_domain::id::ClusterId;
 use diesel::prelude::*;
 use serde_json::{Map, Value as Json};
 
+use crate::engine::Engine;
 use crate::error::StoreError;
 use crate::sql::{Statement, Value};
 use crate::store::Store;
@@ -33,7 +34,6 @@ const SCHEME: &str = "xc20p1:";
 
 const PUT: &str = "INSERT INTO secrets (cluster, sealed) VALUES (?, ?) \
     ON CONFLICT (cluster) DO UPDATE SET sealed = excluded.sealed";
-const DELETE: &str = "DELETE FROM secrets WHERE cluster = ?";
 
 /// Why secrets cannot be kept or read.
 #[derive(Debug, thiserror::Error)]
@@ -129,16 +129,9 @@ impl Vault {
         self.lock().get(&cluster).cloned()
     }
 
-    /// Forgets a cluster's values for good; `done` hears whether the database did too. Never blocks.
-    pub fn wipe(&self, cluster: ClusterId, done: impl FnOnce(Result<(), StoreError>) + Send + 'static) {
+    /// Closes a cluster's values in memory, because it is terminated: the database wiped them with its last event.
+    pub fn close(&self, cluster: ClusterId) {
         self.lock().remove(&cluster);
-        self.store.journal().write(
-            move |engine| {
-                Statement::<_>::new(DELETE, &[Value::unsigned(cluster.0)]).execute(engine)?;
-                Ok(())
-            },
-            done,
-        );
     }
 
     /// Forgets the values of a cluster that did not come into being. Blocks until the database has.
@@ -147,11 +140,7 @@ impl Vault {
     /// When the database cannot be written.
     pub fn forget(&self, cluster: ClusterId) -> Result<(), VaultError> {
         self.lock().remove(&cluster);
-        self.store.write(move |engine| {
-            Statement::<_>::new(DELETE, &[Value::unsigned(cluster.0)]).execute(engine)?;
-            Ok(())
-        })?;
-        Ok(())
+        Ok(self.store.write(move |engine| Ok(wipe(engine, &[cluster])?))?)
     }
 
     fn seal(&self, cluster: ClusterId, values: &Map<String, Json>) -> String {
@@ -176,6 +165,16 @@ impl Vault {
         // A thread that panicked while it held the lock left whole entries behind.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Wipes the values of clusters, inside the present transaction.
+pub(crate) fn wipe(engine: &mut Engine, clusters: &[ClusterId]) -> QueryResult<()> {
+    if clusters.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<i64> = clusters.iter().map(|id| id.0.cast_signed()).collect();
+    diesel::delete(secrets::table.filter(secrets::cluster.eq_any(ids))).execute(engine)?;
+    Ok(())
 }
 
 fn make_key(path: &Path) -> io::Result<Vec<u8>> {

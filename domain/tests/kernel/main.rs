@@ -24,6 +24,8 @@ mod expiry;
 #[cfg(test)]
 mod failing;
 #[cfg(test)]
+mod give_fields;
+#[cfg(test)]
 mod golden;
 #[cfg(test)]
 mod history;

@@ -8,6 +8,7 @@ mod entities;
 mod fencing;
 mod fresh;
 mod journal;
+mod machine_tasks;
 mod opening;
 mod output;
 #[cfg(feature = "postgres")]
@@ -17,3 +18,4 @@ mod resources;
 #[cfg(feature = "postgres")]
 mod restart;
 mod sample;
+mod tenants;

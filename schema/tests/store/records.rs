@@ -1,7 +1,8 @@
 //! Tenants, tokens, counters and durations.
 
 use cooperage_schema::{
-    Append, DurationHistory, DurationSample, Projection, SUPERADMIN, StoreError, Tenant, Token,
+    Append, ClusterRow, DurationHistory, DurationSample, Projection, SUPERADMIN, StoreError, TERMINATED,
+    Tenant, Token,
 };
 
 use cooperage_domain::id::ClusterId;
@@ -9,7 +10,7 @@ use cooperage_domain::provisioner::Provisioner;
 use cooperage_schema::{Registration, Vault, VaultError};
 
 use crate::fresh::{Fresh, on_both_engines};
-use crate::sample::append;
+use crate::sample::{append, cluster_row};
 
 on_both_engines![
     the_operators_tenant_is_there_and_stays,
@@ -136,11 +137,16 @@ fn secrets_open_only_for_their_cluster_and_with_their_key(fresh: &Fresh) {
     assert_eq!(*again.values(ClusterId(7)).unwrap(), values);
     let stranger = Vault::open(store.clone(), &other).unwrap();
     assert!(matches!(stranger.values(ClusterId(7)), Err(VaultError::WrongKey(ClusterId(7)))));
-    let (sender, wiped) = std::sync::mpsc::channel();
-    vault.wipe(ClusterId(7), move |done| sender.send(done).unwrap());
-    wiped.recv().unwrap().unwrap();
+    // Its last event wipes them, and no others.
+    vault.keep(ClusterId(8), values.clone()).unwrap();
+    let row = ClusterRow { status: TERMINATED.to_owned(), ..cluster_row(7) };
+    let projection = Projection { cluster: Some(row), ..Projection::default() };
+    store.journal().append_blocking(Append { projection, ..append(7, 0, &["a"]) }).unwrap();
     let after = Vault::open(store, &key).unwrap();
     assert!(after.values(ClusterId(7)).unwrap().is_empty());
+    assert_eq!(*after.values(ClusterId(8)).unwrap(), values);
+    after.forget(ClusterId(8)).unwrap();
+    assert!(after.values(ClusterId(8)).unwrap().is_empty());
     std::fs::write(&key, b"short").unwrap();
     assert!(matches!(Vault::open(fresh.open(), &key), Err(VaultError::KeyFile { .. })));
 }
