@@ -52,7 +52,8 @@ impl Client {
         runtime.block_on(async {
             let client = reqwest::Client::builder().timeout(LIMIT).no_proxy().build().unwrap();
             let url = format!("{}{path}", self.base);
-            let mut request = client.request(method.parse().unwrap(), url).body(body);
+            let request = client.request(method.parse().unwrap(), url).body(body);
+            let mut request = request.header("Accept", "application/json");
             for (name, value) in &self.headers {
                 request = request.header(*name, value);
             }
