@@ -17,7 +17,8 @@ const MIGRATION_LOCK: i64 = 0x436f_6f70_6572;
 /// Runs what is missing. A database that has more than is known is refused before anything is touched.
 pub(crate) fn migrate(engine: &mut Engine) -> Result<(), StoreError> {
     match engine {
-        Engine::Sqlite(connection) => run(connection, SQLITE),
+        // Whoever comes second waits for the lock, and then finds everything done.
+        Engine::Sqlite(connection) => connection.immediate_transaction(|connection| run(connection, SQLITE)),
         #[cfg(feature = "postgres")]
         Engine::Postgres(connection) => {
             use diesel::connection::SimpleConnection;
