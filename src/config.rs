@@ -62,6 +62,7 @@ fn without_password<S: Serializer>(url: &str, serializer: S) -> Result<S::Ok, S:
     match url.parse::<DatabaseUrl>() {
         Ok(url) if url.to_string().starts_with("postgres") => serializer.collect_str(&url),
         Ok(_) => serializer.serialize_str(url),
+        Err(_) if url.is_empty() => serializer.serialize_str(url),
         Err(_) => serializer.serialize_str("(not a database's address)"),
     }
 }
@@ -198,6 +199,9 @@ pub enum SettingsError {
     /// An override has no `=`.
     #[error("--set {0:?} is not of the form section.key=value")]
     BadOverride(String),
+    /// The folder the program was started in is gone, so that a relative path names nothing.
+    #[error("data_dir: {0}; use an absolute path")]
+    NoFolder(std::io::Error),
     /// The header mode would let everybody in.
     #[error(
         "auth.mode: \"headers\" believes whoever calls, and listen.user {0} can be reached by others; \
@@ -226,7 +230,8 @@ impl Settings {
                 text.split_once('=').ok_or_else(|| SettingsError::BadOverride(text.clone()))?;
             builder = builder.set_override(key.trim(), value.trim())?;
         }
-        let settings: Self = builder.build()?.try_deserialize()?;
+        let mut settings: Self = builder.build()?.try_deserialize()?;
+        settings.data_dir = std::path::absolute(&settings.data_dir).map_err(SettingsError::NoFolder)?;
         let user = settings.listen.user;
         if settings.auth.mode == AuthMode::Headers && !user.ip().is_loopback() && !settings.auth.trust_network
         {

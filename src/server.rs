@@ -27,7 +27,7 @@ use cooperage_actors::worker_pool::WorkerPool;
 use cooperage_domain::invalid::Invalid;
 use cooperage_plugins::resources::ResourceDirectory;
 use cooperage_plugins::ssh::SshError;
-use cooperage_schema::{DatabaseUrl, SUPERADMIN, Seal, Store, StoreError, StoreOptions, Vault};
+use cooperage_schema::{DatabaseUrl, SUPERADMIN, Store, StoreError, StoreOptions, Vault, VaultError};
 use slog::{Logger, info};
 use tokio::runtime::Runtime;
 
@@ -63,6 +63,9 @@ pub enum ServeError {
     /// The database cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Secrets cannot be kept.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
     /// A setting has a fault.
     #[error(transparent)]
     Setting(#[from] Invalid),
@@ -141,9 +144,7 @@ fn start_actors(
     logger: &Logger,
 ) -> Result<AppState, ServeError> {
     let estimates = Estimates::new(store.durations()?);
-    let key = settings.data_dir.join("secrets.key");
-    let seal = Seal::open(&key).map_err(|source| ServeError::DataDir { path: key, source })?;
-    let vault = Vault::new(store.clone(), seal);
+    let vault = Vault::open(store.clone(), &settings.data_dir.join("secrets.key"))?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let pool = WorkerPool::new(settings.workers.local).start();
     let journal = Journal::new(store.journal(), logger.clone());
@@ -151,8 +152,9 @@ fn start_actors(
         store: store.clone(),
         journal: Journal::start_in_arbiter(&Arbiter::new().handle(), |_| journal),
         janitor: Janitor::new(Arc::clone(&clock)).start(),
-        provisioner: Provisioner::new(plugins, runtime.handle().clone()).with_vault(vault.clone()).start(),
+        provisioner: Provisioner::new(plugins, runtime.handle().clone()).start(),
         handover: Handover::default().start(),
+        vault: vault.clone(),
         pools: HashMap::from([(SUPERADMIN.to_owned(), pool)]),
         log: TaskLog::new(store.journal(), Arc::clone(&clock), logger.clone()),
         estimates: estimates.clone(),
@@ -168,9 +170,9 @@ fn start_actors(
         store,
         registry,
         handover,
+        vault,
         fleet,
         estimates,
-        vault,
         reservations: api::Reservations::default(),
         resources,
         clock,

@@ -16,6 +16,7 @@ use actix::{Actor, Addr, Arbiter, System};
 use async_trait::async_trait;
 use cooperage_actors::clock::{Clock, WallClock};
 use cooperage_actors::estimate::Estimates;
+use cooperage_actors::handover::Handover;
 use cooperage_actors::janitor::Janitor;
 use cooperage_actors::journal::Journal;
 use cooperage_actors::node::{Colleagues, Identity, Node};
@@ -28,7 +29,7 @@ use cooperage_domain::entity::{AutomatorType, ProviderType, ServiceAction};
 use cooperage_domain::id::{ClusterId, NodeId};
 use cooperage_domain::task::TaskReport;
 use cooperage_plugins::{Automator, Context, PluginSet, Provider, TaskFault};
-use cooperage_schema::{Store, StoreOptions};
+use cooperage_schema::{Store, StoreOptions, Vault};
 use serde_json::json;
 use slog::{Drain, Logger, Never, OwnedKVList, Record, o};
 
@@ -160,6 +161,8 @@ impl Bench {
         let colleagues = Colleagues {
             pool: WorkerPool::new(usize::MAX).start(),
             provisioner: Provisioner::new(Arc::new(plugins), runtime.handle().clone()).start(),
+            handover: Handover::default().start(),
+            vault: Vault::open(store.clone(), &folder.path().join("key")).unwrap(),
             janitor: Janitor::new(clock.clone()).start(),
             log: TaskLog::new(store.journal(), clock.clone(), logger.clone()),
         };
@@ -168,6 +171,8 @@ impl Bench {
             journal: Journal::start_in_arbiter(&Arbiter::new().handle(), |_| journal),
             janitor: colleagues.janitor.clone(),
             provisioner: colleagues.provisioner.clone(),
+            handover: colleagues.handover.clone(),
+            vault: colleagues.vault.clone(),
             pools: HashMap::from([("t1".to_owned(), colleagues.pool.clone())]),
             log: colleagues.log.clone(),
             estimates: Estimates::default(),

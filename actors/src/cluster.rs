@@ -191,6 +191,9 @@ impl Cluster {
                 Event::JobPaused { .. } => self.withdraw(),
                 Event::JobEnded { status, .. } => {
                     info!(self.logger, "job ended"; "status" => status.as_str());
+                    if *status == ClusterStatus::Terminated {
+                        self.surroundings.colleagues.vault.close(self.id);
+                    }
                 }
                 _ => {}
             }

@@ -24,6 +24,5 @@ pub mod pace;
 pub mod projection;
 pub mod provisioner;
 pub mod registry;
-pub mod secrets;
 pub mod task_log;
 pub mod worker_pool;

@@ -20,6 +20,7 @@ use std::time::Duration;
 use actix::fut::WrapFuture;
 use actix::{Actor, ActorFutureExt, Addr, AsyncContext, Context, Handler, SpawnHandle, WeakAddr};
 use cooperage_domain::id::{ClusterId, NodeId};
+use cooperage_schema::Vault;
 use slog::{Logger, debug};
 
 pub use message::{Cease, Follow, Offer, Retire, Withdraw};
@@ -40,6 +41,8 @@ pub struct Colleagues {
     pub provisioner: Addr<Provisioner>,
     /// Hands tasks to workers elsewhere.
     pub handover: Addr<Handover>,
+    /// Keeps secret values of clusters, which only workers are given.
+    pub vault: Vault,
     /// Keeps deadlines.
     pub janitor: Addr<Janitor>,
     /// Takes the output of tasks.

@@ -22,14 +22,11 @@ use actix::{Actor, AsyncContext, Context as ActorContext, Handler, Message, Resp
 use cooperage_domain::id::{NodeId, TaskId};
 use cooperage_domain::task::TaskReport;
 use cooperage_plugins::{Context, PluginSet, Stream};
-use cooperage_schema::Vault;
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
-
-use crate::secrets::unlock;
 
 /// Code of the failure of an execution that never started, or broke off.
 const NOT_CARRIED_OUT: i64 = 1;
@@ -57,7 +54,6 @@ struct Known {
 pub struct Provisioner {
     plugins: Arc<PluginSet>,
     runtime: Handle,
-    vault: Option<Vault>,
     known: HashMap<Execution, Known>,
     /// Held by the execution that a machine is busy with.
     machines: HashMap<NodeId, Arc<Mutex<()>>>,
@@ -67,14 +63,7 @@ impl Provisioner {
     /// With these plugins, run on `runtime`.
     #[must_use]
     pub fn new(plugins: Arc<PluginSet>, runtime: Handle) -> Self {
-        Self { plugins, runtime, vault: None, known: HashMap::new(), machines: HashMap::new() }
-    }
-
-    /// With the secrets of clusters, which it gives to their tasks.
-    #[must_use]
-    pub fn with_vault(mut self, vault: Vault) -> Self {
-        self.vault = Some(vault);
-        self
+        Self { plugins, runtime, known: HashMap::new(), machines: HashMap::new() }
     }
 }
 
@@ -112,8 +101,7 @@ impl Handler<Execute> for Provisioner {
         let node = context.order.node_id.clone();
         let cancel = context.cancel.clone();
         let machine = Arc::clone(self.machines.entry(node.clone()).or_default());
-        let task =
-            self.runtime.spawn(unlocked(self.vault.clone(), Arc::clone(&self.plugins), machine, context));
+        let task = self.runtime.spawn(carry_out(Arc::clone(&self.plugins), machine, context));
         let provisioner = ctx.address();
         let report = async move {
             let report = match task.await {
@@ -134,21 +122,6 @@ impl Handler<Execute> for Provisioner {
         actix::spawn(report.clone().map(drop));
         Box::pin(report)
     }
-}
-
-/// Carries out a task that is given the secrets of its cluster first.
-async fn unlocked(
-    vault: Option<Vault>,
-    plugins: Arc<PluginSet>,
-    machine: Arc<Mutex<()>>,
-    mut context: Context,
-) -> TaskReport {
-    if let Some(vault) = vault
-        && let Err(fault) = unlock(&vault, &mut context.order).await
-    {
-        return TaskReport::failure(NOT_CARRIED_OUT, fault.to_string());
-    }
-    carry_out(plugins, machine, context).await
 }
 
 /// Waits for the machine, then for the plugin.

@@ -25,7 +25,7 @@ use actix::{
 };
 use cooperage_domain::cluster;
 use cooperage_domain::id::ClusterId;
-use cooperage_schema::Store;
+use cooperage_schema::{Store, Vault};
 use slog::Logger;
 use tokio::sync::oneshot;
 
@@ -56,6 +56,8 @@ pub struct Office {
     pub provisioner: Addr<Provisioner>,
     /// Hands tasks to workers elsewhere.
     pub handover: Addr<Handover>,
+    /// Keeps secret values of clusters.
+    pub vault: Vault,
     /// Worker pools by internal tenant id.
     pub pools: HashMap<String, Addr<WorkerPool>>,
     /// Takes the output of tasks.
@@ -121,6 +123,7 @@ impl Registry {
                 pool,
                 provisioner: office.provisioner.clone(),
                 handover: office.handover.clone(),
+                vault: office.vault.clone(),
                 janitor: office.janitor.clone(),
                 log: office.log.clone(),
             },
@@ -158,8 +161,8 @@ impl Registry {
 
     /// Reads a cluster and starts it, and tells all who asked for it meanwhile.
     fn load(&self, id: ClusterId, ctx: &mut Context<Self>) {
-        let store = self.office.store.clone();
-        let loaded = actix_rt::task::spawn_blocking(move || load::load(&store, id));
+        let (store, vault) = (self.office.store.clone(), self.office.vault.clone());
+        let loaded = actix_rt::task::spawn_blocking(move || load::load(&store, &vault, id));
         ctx.spawn(wrap_future(loaded).map(move |loaded, registry: &mut Self, ctx| {
             let loaded = loaded.unwrap_or_else(|fault| Err(FindError::Unreadable(id, fault.to_string())));
             let found = loaded.map(|(state, epoch)| {

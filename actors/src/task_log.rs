@@ -1,5 +1,6 @@
 //! The output of tasks on its way to the store, line by line while they run.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,6 +9,7 @@ use std::time::Duration;
 use cooperage_domain::id::TaskId;
 use cooperage_plugins::{Output, Stream};
 use cooperage_schema::{Journal, OutputChunk, Stream as StoredStream};
+use serde_json::{Map, Value};
 use slog::{Logger, warn};
 use tokio::sync::mpsc;
 
@@ -21,6 +23,11 @@ const MAX_TOGETHER: usize = 1_024;
 const MAX_LINE: usize = 16_384;
 /// Pause before lines are given again to a store that is away.
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// What stands in place of a secret.
+const MASK: &str = "********";
+/// Shorter values are too common in any text to be masked, in bytes.
+const SHORTEST_SECRET: usize = 4;
 
 /// Takes the output of all tasks.
 #[derive(Clone)]
@@ -55,10 +62,11 @@ impl TaskLog {
         log
     }
 
-    /// Where one execution's output goes.
+    /// Where one execution's output goes. Secret values that it prints are masked.
     #[must_use]
-    pub fn of(&self, task: TaskId, attempt: u32) -> TaskOutput {
-        TaskOutput { log: self.clone(), task, attempt }
+    pub fn of(&self, task: TaskId, attempt: u32, secrets: &Map<String, Value>) -> TaskOutput {
+        let texts = secrets.values().filter_map(Value::as_str).filter(|text| text.len() >= SHORTEST_SECRET);
+        TaskOutput { log: self.clone(), task, attempt, secrets: texts.map(str::to_owned).collect() }
     }
 }
 
@@ -101,10 +109,22 @@ pub struct TaskOutput {
     log: TaskLog,
     task: TaskId,
     attempt: u32,
+    secrets: Vec<String>,
+}
+
+impl TaskOutput {
+    fn masked<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mask = |text: Cow<'a, str>, secret: &String| match text.contains(secret.as_str()) {
+            true => Cow::Owned(text.replace(secret.as_str(), MASK)),
+            false => text,
+        };
+        self.secrets.iter().fold(Cow::Borrowed(text), mask)
+    }
 }
 
 impl Output for TaskOutput {
     fn line(&self, stream: Stream, text: &str) {
+        let text = self.masked(text);
         let end = text.floor_char_boundary(MAX_LINE);
         let chunk = OutputChunk {
             task: self.task,

@@ -131,7 +131,7 @@ fn write_projections(engine: &mut Engine, appends: &[&Append]) -> QueryResult<()
     let clusters = newest(all().filter_map(|rows| rows.cluster.as_ref()), |row| row.id);
     CLUSTERS.run(engine, &values(&clusters, |row| row.values()))?;
     let gone = clusters.iter().filter(|row| row.status == TERMINATED).map(|row| row.id);
-    vault::forget(engine, &gone.collect::<Vec<_>>())?;
+    vault::wipe(engine, &gone.collect::<Vec<_>>())?;
     let nodes = newest(all().flat_map(|rows| &rows.nodes), |row| row.id.as_str());
     NODES.run(engine, &values(&nodes, |row| row.values()))?;
     let jobs = newest(all().flat_map(|rows| &rows.jobs), |row| row.id);

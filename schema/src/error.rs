@@ -127,15 +127,6 @@ pub enum StoreError {
         /// What to do.
         remedy: &'static str,
     },
-    /// What is encrypted does not open.
-    #[error(
-        "the secrets of cluster {cluster} cannot be decrypted: secrets.key in data_dir is not the key they were \
-         encrypted with; restore that file, or give the secrets again with a request for the cluster"
-    )]
-    Sealed {
-        /// Whose secrets.
-        cluster: String,
-    },
     /// A rule of the domain does not hold.
     #[error(transparent)]
     Invalid(#[from] Invalid),

@@ -172,13 +172,6 @@ diesel::table! {
 }
 
 diesel::table! {
-    secrets (cluster) {
-        cluster -> BigInt,
-        sealed -> Text,
-    }
-}
-
-diesel::table! {
     registered_nodes (tenant, id) {
         tenant -> Text,
         id -> Text,
@@ -192,6 +185,13 @@ diesel::table! {
         id -> Text,
         document -> Text,
         seen_ms -> BigInt,
+    }
+}
+
+diesel::table! {
+    secrets (cluster) {
+        cluster -> BigInt,
+        sealed -> Text,
     }
 }
 

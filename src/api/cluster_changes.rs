@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
-use cooperage_actors::cluster::Operate;
-use cooperage_actors::registry::Find;
+use cooperage_actors::registry::Tell;
 use cooperage_domain::cluster::{Cluster, Command, ServiceChange, decide};
 use cooperage_domain::entity::{Kind, ProviderType};
 use cooperage_domain::provider_fields::admit;
@@ -209,7 +208,7 @@ async fn operate_with(
 ) -> Answer {
     let (id, name) = (cluster.id, cluster.provider.providertype.clone());
     let (kind, kept) = state
-        .blocking(move |state| Ok((state.store.entity(SUPERADMIN, &name, None)?, state.vault.secrets(id)?)))
+        .blocking(move |state| Ok((state.store.entity(SUPERADMIN, &name, None)?, state.vault.values(id)?)))
         .await?;
     // Without its type nothing is known of a provider's fields, and nothing can be missing.
     let parameters = kind.map(|kind: ProviderType| kind.0.parameters).unwrap_or_default();
@@ -225,7 +224,8 @@ async fn operate_with(
     }
     let fields = admitted?;
     if brings_secrets {
-        state.blocking(move |state| Ok(state.vault.keep(id, &fields.sensitive)?)).await?;
+        let secrets = fields.sensitive.clone();
+        state.blocking(move |state| Ok(state.vault.keep(id, secrets)?)).await?;
     }
     let by = identity.user.clone();
     let command = match fields.plain.is_empty() {
@@ -236,8 +236,7 @@ async fn operate_with(
 }
 
 async fn tell(state: &Arc<AppState>, identity: Identity, cluster: &Cluster, command: Command) -> Answer {
-    let address = state.registry.send(Find { id: cluster.id }).await.map_err(Problem::internal)??;
-    let operate = Operate { command, who: identity.user };
-    address.send(operate).await.map_err(Problem::internal)??;
+    let tell = Tell { id: cluster.id, command, who: identity.user };
+    state.registry.send(tell).await.map_err(Problem::internal)??;
     Ok(HttpResponse::Ok().finish())
 }

@@ -141,9 +141,9 @@ fn solve(
     }
     let accepted = numbered(accepted, id);
     let nodes = accepted.lay_out(&catalog);
-    if !accepted.secrets.is_empty() {
+    if !accepted.secrets.is_empty() && nodes.is_ok() {
         // Before the cluster is there: its first task may need them at once.
-        state.vault.keep(id, &accepted.secrets)?;
+        state.vault.keep(id, accepted.secrets.clone())?;
     }
     Ok(Solved { accepted, nodes, reserved })
 }

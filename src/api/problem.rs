@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, HttpResponseBuilder, ResponseError};
 use cooperage_actors::cluster::OperateError;
-use cooperage_actors::registry::FindError;
+use cooperage_actors::registry::{FindError, TellError};
 use cooperage_domain::cluster::{Refusal, RequestFault};
 use cooperage_domain::entity::FieldSchema;
 use cooperage_domain::id::IdError;
@@ -15,7 +15,7 @@ use cooperage_domain::provider_fields::MissingFields;
 use cooperage_domain::quota::OverQuota;
 use cooperage_domain::resolve::ResolveError;
 use cooperage_plugins::resources::ResourceError;
-use cooperage_schema::StoreError;
+use cooperage_schema::{StoreError, VaultError};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -222,12 +222,30 @@ impl From<OperateError> for Problem {
     }
 }
 
+impl From<TellError> for Problem {
+    fn from(fault: TellError) -> Self {
+        match fault {
+            TellError::Find(fault) => fault.into(),
+            TellError::Operate(fault) => fault.into(),
+        }
+    }
+}
+
 impl From<FindError> for Problem {
     fn from(fault: FindError) -> Self {
         match fault {
             FindError::Unknown(id) => Self::not_found("cluster", id),
             FindError::Store(fault) => fault.into(),
             FindError::Unreadable(..) => Self::internal(fault),
+        }
+    }
+}
+
+impl From<VaultError> for Problem {
+    fn from(fault: VaultError) -> Self {
+        match fault {
+            VaultError::Store(fault) => fault.into(),
+            VaultError::KeyFile { .. } | VaultError::WrongKey(_) => Self::internal(fault),
         }
     }
 }

@@ -32,12 +32,12 @@ pub struct AppState {
     pub registry: Addr<Registry>,
     /// Tasks in the hands of workers elsewhere.
     pub handover: Addr<Handover>,
+    /// Secret values of clusters.
+    pub vault: Vault,
     /// The provisioners elsewhere.
     pub fleet: Addr<Fleet>,
     /// How long tasks take.
     pub estimates: Estimates,
-    /// Secrets of clusters.
-    pub vault: Vault,
     /// What creates under way have reserved.
     pub reservations: Reservations,
     /// Plugin resources on disk.

@@ -8,7 +8,6 @@ use cooperage_actors::cluster::GetState;
 use cooperage_actors::fleet::ListProvisioners;
 use cooperage_actors::handover::{Finish, NotHeld};
 use cooperage_actors::registry::{Find, FindPool};
-use cooperage_actors::secrets::unlock;
 use cooperage_actors::worker_pool::Take;
 use cooperage_domain::id::TaskId;
 use cooperage_domain::task::{TaskOrder, TaskReport};
@@ -75,15 +74,8 @@ async fn take(state: State, body: web::Bytes) -> Answer {
             break;
         }
         // Ends without an order when the node's task was gone.
-        let Ok(mut order) = order.await else { continue };
-        match unlock(&state.vault, &mut order).await {
-            Ok(()) => return Ok(HttpResponse::Ok().json(order)),
-            Err(fault) => {
-                let report = TaskReport::failure(1, fault.to_string());
-                let finish = Finish { task: order.task_id, worker: worker.name(), report };
-                // One that nobody holds any more needs no report.
-                let _ = state.handover.send(finish).await;
-            }
+        if let Ok(order) = order.await {
+            return Ok(HttpResponse::Ok().json(order));
         }
     }
     Ok(HttpResponse::NoContent().finish())

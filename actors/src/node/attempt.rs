@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use actix::fut::{WrapFuture, ready};
 use actix::{ActorContext, ActorFutureExt, AsyncContext, Context, Handler};
+use cooperage_domain::provider_fields::overlay;
 use cooperage_domain::task::{TaskOrder, TaskReport};
 use cooperage_plugins::Context as TaskContext;
 use futures::FutureExt;
@@ -42,12 +43,14 @@ impl Node {
     }
 
     /// The report of whoever carries the order out: a plugin of this process, or a worker elsewhere.
-    fn have_done(&self, order: TaskOrder, worker: &mut Worker) -> LocalBoxFuture<'static, TaskReport> {
+    fn have_done(&self, mut order: TaskOrder, worker: &mut Worker) -> LocalBoxFuture<'static, TaskReport> {
+        let secrets = self.colleagues.vault.known(self.identity.cluster).unwrap_or_default();
+        overlay(&mut order.config.provider, &secrets);
         let execution = Execution { task: order.task_id, attempt: order.attempt };
         let gone = |_| TaskReport::failure(1, "The provisioner is gone.");
         match worker {
             Worker::Local => {
-                let output = Arc::new(self.colleagues.log.of(execution.task, execution.attempt));
+                let output = Arc::new(self.colleagues.log.of(execution.task, execution.attempt, &secrets));
                 let (tenant, cancel) = (self.identity.tenant.clone(), CancellationToken::new());
                 let execute = Execute(TaskContext { tenant, order, output, cancel });
                 self.colleagues

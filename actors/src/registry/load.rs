@@ -2,7 +2,7 @@
 
 use cooperage_domain::cluster::{self, EVENT_VERSION, Event};
 use cooperage_domain::id::ClusterId;
-use cooperage_schema::{Store, StoreError};
+use cooperage_schema::{Store, StoreError, Vault};
 
 /// Why there is no such cluster to talk to.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -19,9 +19,15 @@ pub enum FindError {
 }
 
 /// A cluster as its journal says, and the number under which this server now owns it. Waits for the database.
-pub(super) fn load(store: &Store, id: ClusterId) -> Result<(cluster::Cluster, u64), FindError> {
+pub(super) fn load(
+    store: &Store,
+    vault: &Vault,
+    id: ClusterId,
+) -> Result<(cluster::Cluster, u64), FindError> {
     store.cluster(id)?.ok_or(FindError::Unknown(id))?;
     let epoch = store.claim(id)?;
+    // Its nodes give them to workers without waiting for the database.
+    vault.values(id).map_err(|fault| FindError::Unreadable(id, fault.to_string()))?;
     Ok((read(store, id)?, epoch))
 }
 

@@ -18,7 +18,7 @@ use cooperage_actors::task_log::TaskLog;
 use cooperage_actors::worker_pool::{GetPoolUse, PoolUse, WorkerPool};
 use cooperage_domain::cluster::{self, ClusterStatus, Command, Event, create};
 use cooperage_domain::id::ClusterId;
-use cooperage_schema::{DatabaseUrl, Store, StoreOptions};
+use cooperage_schema::{DatabaseUrl, Store, StoreOptions, Vault};
 
 use crate::lab::{Lab, eventually};
 use crate::log::Log;
@@ -124,6 +124,7 @@ impl Home {
             janitor: Janitor::new(clock.clone()).start(),
             provisioner: provisioner.start(),
             handover: Handover::default().start(),
+            vault: Vault::open(store.clone(), &self.folder.path().join("key")).unwrap(),
             pools: HashMap::from([("t1".to_owned(), pool.clone())]),
             log: TaskLog::new(store.journal(), clock.clone(), logger.clone()),
             estimates: Estimates::default(),

@@ -1,6 +1,4 @@
--- What is kept under seal, for PostgreSQL: as ../../sqlite/0004_secrets says it.
-
--- Secrets that users gave for a cluster, encrypted; gone when the cluster is terminated.
+-- Secret values given with requests for clusters, sealed; the key lies outside the database.
 CREATE TABLE secrets (
     cluster  BIGINT NOT NULL PRIMARY KEY,
     sealed   TEXT   NOT NULL

@@ -81,7 +81,9 @@ impl Automator for ShellAutomator {
     }
 
     async fn bootstrap(&self, task: &Context) -> Result<TaskReport, TaskFault> {
-        let execution = Execution::of_task(&task.order, PREAMBLE, LIMIT);
+        let mut execution = Execution::of_task(&task.order, PREAMBLE, LIMIT);
+        // One bootstrap task is carried out by every automator of the node, each with an execution of its own.
+        execution.key = format!("{}-{AUTOMATOR_TYPE}", execution.key);
         let finished = self.execute(task, execution).await?;
         report("the bootstrap", finished)
     }

@@ -8,6 +8,7 @@ mod entities;
 mod fencing;
 mod fresh;
 mod journal;
+mod machine_tasks;
 mod opening;
 mod output;
 #[cfg(feature = "postgres")]
@@ -18,4 +19,3 @@ mod resources;
 mod restart;
 mod sample;
 mod tenants;
-mod vault;

@@ -1,48 +1,18 @@
-//! Secrets of clusters, and when machines were there.
+//! When machines were there, and whose they were.
 
 use cooperage_domain::id::ClusterId;
 use cooperage_domain::task::TaskName;
-use cooperage_schema::{
-    Append, ClusterRow, MachineTask, MachineTaskFilter, Projection, Seal, Store, StoreError, TERMINATED,
-    TaskRow, Vault,
-};
-use serde_json::{Map, Value, json};
+use cooperage_schema::{Append, ClusterRow, MachineTask, MachineTaskFilter, Projection, Store, TaskRow};
 
 use crate::fresh::{Fresh, on_both_engines};
 use crate::sample::{append, cluster_row, task_row};
 
-on_both_engines![secrets_are_kept_until_the_cluster_is_terminated, machines_count_by_whose_they_are];
-
-fn secrets(value: &Value) -> Map<String, Value> {
-    value.as_object().unwrap().clone()
-}
+on_both_engines![machines_count_by_whose_they_are];
 
 fn project(store: &Store, cluster: u64, row: ClusterRow, tasks: Vec<TaskRow>) {
     let sequence = store.load(ClusterId(cluster)).unwrap().sequence();
     let projection = Projection { cluster: Some(row), tasks, ..Projection::default() };
     store.journal().append_blocking(Append { projection, ..append(cluster, sequence, &["a"]) }).unwrap();
-}
-
-fn secrets_are_kept_until_the_cluster_is_terminated(fresh: &Fresh) {
-    let store = fresh.open();
-    let folder = tempfile::tempdir().unwrap();
-    let vault = Vault::new(store.clone(), Seal::open(&folder.path().join("key")).unwrap());
-    let (seven, eight) = (ClusterId(7), ClusterId(8));
-    let kept = secrets(&json!({"key": "k", "n": 5}));
-    assert_eq!(vault.secrets(seven), Ok(Map::new()));
-    vault.keep(seven, &secrets(&json!({"old": true}))).unwrap();
-    vault.keep(seven, &kept).unwrap();
-    vault.keep(eight, &kept).unwrap();
-    project(&store, 7, cluster_row(7), vec![]);
-    assert_eq!(vault.secrets(seven), Ok(kept.clone()), "those before are replaced");
-
-    let other = Vault::new(store.clone(), Seal::open(&folder.path().join("other")).unwrap());
-    assert!(matches!(other.secrets(seven), Err(StoreError::Sealed { .. })));
-
-    project(&store, 7, ClusterRow { status: TERMINATED.to_owned(), ..cluster_row(7) }, vec![]);
-    assert_eq!((vault.secrets(seven), vault.secrets(eight)), (Ok(Map::new()), Ok(kept)));
-    vault.forget(eight).unwrap();
-    assert_eq!(vault.secrets(eight), Ok(Map::new()));
 }
 
 fn machines_count_by_whose_they_are(fresh: &Fresh) {
