@@ -42,12 +42,23 @@ pub fn value(body: &[u8]) -> Result<Value, Problem> {
 /// 400 naming the field.
 pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
     serde_path_to_error::deserialize(value).map_err(|fault| {
-        // An unknown key has no place of its own, only that of the map it is in.
-        let field = fault.path().to_string().trim_end_matches(".?").to_owned();
-        let detail = format!("invalid input: {field}: {}", fault.inner());
-        let mut problem = Problem::new(StatusCode::BAD_REQUEST, detail).with_remedy("correct the field");
-        problem.field = Some(field).filter(|field| field != ".");
-        problem
+        let said = fault.inner().to_string();
+        let missing = said.strip_prefix("missing field ").map(|name| name.trim_matches('`'));
+        // An unknown key has no place of its own, only that of the map it is in; the body itself is ".".
+        let path = fault.path().to_string();
+        let within = Some(path.trim_end_matches(".?")).filter(|path| *path != ".");
+        let field = match (within, missing) {
+            (Some(path), Some(name)) => Some(format!("{path}.{name}")),
+            (path, name) => path.or(name).map(str::to_owned),
+        };
+        let place = field.as_deref().unwrap_or("the body");
+        let (said, remedy) = match missing {
+            Some(_) => ("is missing", format!("add {place}")),
+            None => (said.as_str(), format!("correct {place}")),
+        };
+        let mut problem = Problem::new(StatusCode::BAD_REQUEST, format!("invalid input: {place}: {said}"));
+        problem.field = field;
+        problem.with_remedy(remedy)
     })
 }
 

@@ -253,8 +253,11 @@ impl From<VaultError> for Problem {
 impl From<StoreError> for Problem {
     fn from(fault: StoreError) -> Self {
         match fault {
-            StoreError::AlreadyExists { .. } | StoreError::InUse { .. } => {
-                Self::new(StatusCode::CONFLICT, fault.to_string())
+            StoreError::AlreadyExists { ref name, .. } => Self::new(StatusCode::CONFLICT, fault.to_string())
+                .at("name", name.as_str())
+                .with_remedy("choose another name, or change the one that is there with PUT"),
+            StoreError::InUse { ref remedy, .. } => {
+                Self::new(StatusCode::CONFLICT, fault.to_string()).with_remedy(remedy.to_owned())
             }
             StoreError::NotFound { what, name } => Self::not_found(what, name),
             StoreError::Invalid(fault) => fault.into(),
