@@ -4,7 +4,9 @@
 //!   Registry ─┬─ Cluster ─┬─ Node      decides, records, acts; one task at a time on each machine
 //!             │           └─ Node
 //!             ├─ WorkerPool            worker slots of a tenant, handed out fairly
-//!             ├─ Provisioner           carries tasks out with plugins
+//!             ├─ Provisioner           carries tasks out with the plugins of this process
+//!             ├─ Handover              tasks in the hands of workers elsewhere
+//!             ├─ Fleet                 provisioners elsewhere, and how many workers each has for whom
 //!             ├─ Janitor               deadlines
 //!             └─ Journal               makes events durable, many at a time
 //! ```

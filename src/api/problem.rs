@@ -146,7 +146,7 @@ impl Problem {
         answer
     }
 
-    /// A fault of ours; the caller is told no more than that.
+    /// A fault of ours, told as it is: whoever runs the server has to find it.
     pub fn internal(fault: impl std::fmt::Display) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, format!("something went wrong here: {fault}"))
     }
