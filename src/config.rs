@@ -83,8 +83,22 @@ pub struct Listen {
 pub struct Auth {
     /// How callers say who they are.
     pub mode: AuthMode,
-    /// Whether `headers` is allowed on an address that others can reach.
+    /// Whether `headers` and `open` are allowed on addresses that others can reach.
     pub trust_network: bool,
+    /// Whether provisioners say who they are.
+    pub provisioners: ProvisionerAccess,
+    /// How long a login lasts, in hours.
+    pub session_hours: u16,
+}
+
+/// Whether provisioners say who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProvisionerAccess {
+    /// Whoever reaches their port is let in, as in Coopr.
+    Open,
+    /// By a token of the role provisioner.
+    Token,
 }
 
 /// How callers say who they are.
@@ -209,6 +223,12 @@ pub enum SettingsError {
          sets the headers itself"
     )]
     TrustsEverybody(SocketAddr),
+    /// The address is not loopback, and whoever reaches it is given tasks, with their secrets.
+    #[error(
+        "auth.provisioners = \"open\" lets whoever reaches listen.tasks = {0} take tasks and see their secrets; \
+         listen on 127.0.0.1, use auth.provisioners = \"token\", or set auth.trust_network = true on a network of your own"
+    )]
+    OpenToWorkers(SocketAddr),
 }
 
 impl Settings {
@@ -236,6 +256,11 @@ impl Settings {
         if settings.auth.mode == AuthMode::Headers && !user.ip().is_loopback() && !settings.auth.trust_network
         {
             return Err(SettingsError::TrustsEverybody(user));
+        }
+        let tasks = settings.listen.tasks;
+        let is_open = settings.auth.provisioners == ProvisionerAccess::Open && !settings.auth.trust_network;
+        if is_open && !tasks.ip().is_loopback() {
+            return Err(SettingsError::OpenToWorkers(tasks));
         }
         Ok(settings)
     }
@@ -313,5 +338,17 @@ mod tests {
         assert!(matches!(load(&[]), Err(SettingsError::TrustsEverybody(_))));
         assert!(load(&["auth.trust_network=true"]).is_ok());
         assert!(load(&["listen.user=127.0.0.1:1"]).is_ok());
+    }
+
+    #[test]
+    fn tasks_are_not_given_to_whoever_reaches_the_port() {
+        let load = |more: &[&str]| {
+            let mut set = vec!["listen.tasks=0.0.0.0:55055".to_owned()];
+            set.extend(more.iter().map(|s| (*s).to_owned()));
+            Settings::load(Some(Path::new("etc/cooperage.toml")), &set)
+        };
+        assert!(matches!(load(&[]), Err(SettingsError::OpenToWorkers(_))));
+        assert!(load(&["auth.provisioners=token"]).is_ok());
+        assert!(load(&["auth.trust_network=true"]).is_ok());
     }
 }

@@ -31,7 +31,7 @@ use cooperage_schema::{DatabaseUrl, SUPERADMIN, Store, StoreError, StoreOptions,
 use slog::{Logger, info};
 use tokio::runtime::Runtime;
 
-use crate::api::{self, AppState};
+use crate::api::{self, AppState, Port};
 use crate::config::Settings;
 use worker_control::HttpWorkerControl;
 
@@ -72,6 +72,9 @@ pub enum ServeError {
     /// The SSH back end cannot be used.
     #[error(transparent)]
     Ssh(#[from] SshError),
+    /// A route was made without saying who may use it, or a rule without a route.
+    #[error("a fault of this program: {}", .0.join("; "))]
+    UnruledRoutes(Vec<String>),
     /// An address cannot be listened on.
     #[error("{setting} {address}: {source}; stop what uses it, or set another address")]
     Listen {
@@ -92,6 +95,10 @@ pub enum ServeError {
 /// # Errors
 /// When it cannot start, naming what to change.
 pub fn serve(settings: Settings) -> Result<(), ServeError> {
+    let faults = api::route_faults();
+    if !faults.is_empty() {
+        return Err(ServeError::UnruledRoutes(faults));
+    }
     let logger = logging::logger(&settings.log)?;
     let _lock = take_data_dir(&settings.data_dir)?;
     let store = Store::open(&settings.database_url().parse::<DatabaseUrl>()?, StoreOptions::default())?;
@@ -173,6 +180,7 @@ fn start_actors(
         vault,
         fleet,
         estimates,
+        login_limit: api::LoginLimit::default(),
         reservations: api::Reservations::default(),
         resources,
         clock,
@@ -216,18 +224,20 @@ async fn listen(state: AppState) -> Result<(), ServeError> {
         HttpServer::new(move || {
             App::new()
                 .app_data(state.clone())
+                .wrap(middleware::from_fn(api::authorize_user))
                 .wrap(middleware::from_fn(api::tell))
                 .wrap(middleware::Compress::default())
                 .wrap(middleware::NormalizePath::trim())
-                .configure(api::user_routes)
+                .configure(|config| api::serve(Port::User, config))
         })
     };
     let tasks = HttpServer::new(move || {
         App::new()
             .app_data(state.clone())
+            .wrap(middleware::from_fn(api::authorize_tasks))
             .wrap(middleware::from_fn(api::tell))
             .wrap(middleware::NormalizePath::trim())
-            .configure(api::task_routes)
+            .configure(|config| api::serve(Port::Tasks, config))
     });
     let fault = |setting, address: std::net::SocketAddr| {
         move |source| ServeError::Listen { setting, address: address.to_string(), source }

@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use crate::entity::{Provider, ServiceAction};
 use crate::id::{ClusterId, JobId, NodeId, TaskId};
@@ -83,7 +84,7 @@ impl fmt::Display for TaskName {
 }
 
 /// What is known of a node. Addresses by kind: `access_v4` is reachable from outside, `bind_v4` is for services to bind.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NodeProperties {
     /// Host name with domain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -118,18 +119,23 @@ pub struct NodeProperties {
 }
 
 /// What a worker is given: one task, with all it needs to know.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskOrder {
     /// The task.
+    #[schema(value_type = String)]
     pub task_id: TaskId,
     /// Its job.
+    #[schema(value_type = String)]
     pub job_id: JobId,
     /// Its cluster.
+    #[schema(value_type = String)]
     pub cluster_id: ClusterId,
     /// What is to be done.
+    #[schema(value_type = String)]
     pub task_name: TaskName,
     /// To which node.
+    #[schema(value_type = String)]
     pub node_id: NodeId,
     /// Which attempt of the task this is, from 1. Task and attempt together name one execution: given again, it is the
     /// same execution, to be found and not repeated.
@@ -144,10 +150,11 @@ const fn first() -> u32 {
 }
 
 /// What a worker knows about cluster, service and node.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TaskConfig {
     /// Cluster configuration: macros expanded for service tasks, raw for machine tasks.
     #[serde(default)]
+    #[schema(value_type = Object)]
     pub cluster: Map<String, Value>,
     /// The service and its action; only for service tasks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -160,14 +167,16 @@ pub struct TaskConfig {
     pub provider: Provider,
     /// All nodes of the cluster, this one included.
     #[serde(default)]
+    #[schema(value_type = BTreeMap<String, NodeProperties>)]
     pub nodes: BTreeMap<NodeId, NodeProperties>,
     /// What earlier tasks of this node reported under `result`, laid flat beside the rest.
     #[serde(flatten)]
+    #[schema(ignore)]
     pub results: Map<String, Value>,
 }
 
 /// The service a task is about.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ServiceOrder {
     /// Its name.
     pub name: String,
@@ -176,7 +185,7 @@ pub struct ServiceOrder {
 }
 
 /// What a worker reports of one task.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TaskReport {
     /// 0 is success. 200 to 299: failed before anything was made.
     #[serde(deserialize_with = "crate::lenient::number")]
@@ -187,6 +196,7 @@ pub struct TaskReport {
         deserialize_with = "crate::lenient::null_as_default",
         skip_serializing_if = "Map::is_empty"
     )]
+    #[schema(value_type = Object)]
     pub result: Map<String, Value>,
     /// Replaces the host name, on success.
     #[serde(default, skip_serializing_if = "Option::is_none")]

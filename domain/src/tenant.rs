@@ -1,6 +1,7 @@
 //! Tenants: who shares an installation, and how much of it each may use.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::entity::check_name;
 use crate::invalid::Invalid;
@@ -10,7 +11,7 @@ use crate::quota::Quota;
 const UNLIMITED: u32 = i32::MAX as u32;
 
 /// What is known of a tenant, as operators write it. Its id is not part of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TenantSpec {
     /// Its name, unique among tenants.

@@ -99,6 +99,14 @@ pub enum StoreError {
         /// The panic's message.
         cause: String,
     },
+    /// What is stored cannot be understood.
+    #[error("a {what} in the database cannot be understood: {cause}; was it changed by hand?")]
+    Unreadable {
+        /// The sort of thing.
+        what: &'static str,
+        /// Why.
+        cause: String,
+    },
     /// There already is one.
     #[error("{what} {name:?} already exists; choose another name, or change the one that is there")]
     AlreadyExists {

@@ -146,6 +146,30 @@ diesel::table! {
         created_ms -> BigInt,
         expires_ms -> Nullable<BigInt>,
         revoked_ms -> Nullable<BigInt>,
+        label -> Text,
+        scopes -> Text,
+    }
+}
+
+diesel::table! {
+    users (tenant, name) {
+        tenant -> Text,
+        name -> Text,
+        role -> Text,
+        password_hash -> Nullable<Text>,
+        created_ms -> BigInt,
+        disabled_ms -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    sessions (id) {
+        id -> Text,
+        hash -> Text,
+        tenant -> Text,
+        username -> Text,
+        created_ms -> BigInt,
+        expires_ms -> BigInt,
     }
 }
 
@@ -196,3 +220,4 @@ diesel::table! {
 }
 
 diesel::allow_tables_to_appear_in_same_query!(clusters, nodes, ownership, servers, tasks);
+diesel::allow_tables_to_appear_in_same_query!(sessions, users);

@@ -8,7 +8,7 @@ use crate::projection::TERMINATED;
 use crate::sql::{Statement, Value};
 use crate::store::Store;
 use crate::tables::{clusters, profiles, registered_nodes, tenants, tokens};
-use crate::{entities, resources};
+use crate::{entities, resources, users};
 
 /// Id and name of the tenant of the installation's operators. It is there from the start and stays.
 pub const SUPERADMIN: &str = "superadmin";
@@ -150,6 +150,7 @@ fn forget(engine: &mut Engine, id: &str) -> QueryResult<()> {
     diesel::delete(profiles::table.filter(profiles::tenant.eq(id))).execute(engine)?;
     diesel::delete(registered_nodes::table.filter(registered_nodes::tenant.eq(id))).execute(engine)?;
     diesel::delete(tokens::table.filter(tokens::tenant.eq(id))).execute(engine)?;
+    users::clear(engine, id)?;
     diesel::delete(tenants::table.filter(tenants::id.eq(id))).execute(engine)?;
     Ok(())
 }

@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 use super::body;
 use super::identity::Identity;
 use super::problem::Problem;
+use super::routes::Routes;
 use super::state::AppState;
 
 type State = web::Data<AppState>;
@@ -23,34 +24,27 @@ type Answer = Result<HttpResponse, Problem>;
 type Id = web::Path<String>;
 
 /// Routes of changes; those that share a path with reading are in [`super::clusters`].
-pub fn routes(config: &mut web::ServiceConfig) {
-    let one = "/v2/clusters/{id}";
-    let mut post = |path: &str, route: actix_web::Route| {
-        config.service(web::resource(format!("{one}/{path}")).route(route));
-    };
-    post("abort", web::post().to(abort));
-    post("retry", web::post().to(retry));
-    post("pause", web::post().to(pause));
-    post("resume", web::post().to(resume));
-    post("clustertemplate/sync", web::post().to(sync_template));
+pub fn routes(routes: &mut Routes<'_>) {
+    routes.at("/v2/clusters/{id}/abort", |on| on.post(abort));
+    routes.at("/v2/clusters/{id}/retry", |on| on.post(retry));
+    routes.at("/v2/clusters/{id}/pause", |on| on.post(pause));
+    routes.at("/v2/clusters/{id}/resume", |on| on.post(resume));
+    routes.at("/v2/clusters/{id}/clustertemplate/sync", |on| on.post(sync_template));
     let changes =
         [("start", ServiceChange::Start), ("stop", ServiceChange::Stop), ("restart", ServiceChange::Restart)];
     // Before the paths with a service, so that these words after `services` are always actions.
     for (word, change) in changes {
-        post(
-            &format!("services/{word}"),
-            web::post()
-                .to(move |s, i, id: Id, body| change_services(change, s, i, id.into_inner(), None, body)),
-        );
+        routes.at(&format!("/v2/clusters/{{id}}/services/{word}"), |on| {
+            on.post(move |s, i, id: Id, body| change_services(change, s, i, id.into_inner(), None, body))
+        });
     }
     for (word, change) in changes {
-        post(
-            &format!("services/{{service}}/{word}"),
-            web::post().to(move |s, i, at: web::Path<(String, String)>, body| {
+        routes.at(&format!("/v2/clusters/{{id}}/services/{{service}}/{word}"), |on| {
+            on.post(move |s, i, at: web::Path<(String, String)>, body| {
                 let (id, service) = at.into_inner();
                 change_services(change, s, i, id, Some(service), body)
-            }),
-        );
+            })
+        });
     }
 }
 

@@ -20,6 +20,7 @@ use super::logs;
 use super::preview::preview;
 use super::problem::Problem;
 use super::reservations::Reservation;
+use super::routes::Routes;
 use super::secret_fields::SecretFields;
 use super::state::AppState;
 use super::tenants::specification;
@@ -31,30 +32,17 @@ type State = web::Data<AppState>;
 type Answer = Result<HttpResponse, Problem>;
 
 /// Routes of clusters.
-pub fn routes(config: &mut web::ServiceConfig) {
-    let one = "/v2/clusters/{id}";
-    config
-        .service(web::resource("/v2/clusters").route(web::get().to(list)).route(web::post().to(ask)))
-        .service(
-            web::resource(one)
-                .route(web::get().to(get))
-                .route(web::post().to(cluster_changes::prolong))
-                .route(web::delete().to(cluster_changes::delete)),
-        )
-        .service(web::resource(format!("{one}/status")).route(web::get().to(get_status)))
-        .service(
-            web::resource(format!("{one}/services"))
-                .route(web::get().to(get_services))
-                .route(web::post().to(cluster_changes::add_services)),
-        )
-        .service(
-            web::resource(format!("{one}/config"))
-                .route(web::get().to(get_config))
-                .route(web::put().to(cluster_changes::configure)),
-        )
-        .service(web::resource(format!("{one}/plans")).route(web::get().to(get_plans)))
-        .service(web::resource(format!("{one}/plans/{{job}}")).route(web::get().to(get_plan)))
-        .service(web::resource(format!("{one}/logs")).route(web::get().to(logs::get)));
+pub fn routes(routes: &mut Routes<'_>) {
+    routes.at("/v2/clusters", |on| on.get(list).post(ask));
+    routes.at("/v2/clusters/{id}", |on| {
+        on.get(get).post(cluster_changes::prolong).delete(cluster_changes::delete)
+    });
+    routes.at("/v2/clusters/{id}/status", |on| on.get(get_status));
+    routes.at("/v2/clusters/{id}/services", |on| on.get(get_services).post(cluster_changes::add_services));
+    routes.at("/v2/clusters/{id}/config", |on| on.get(get_config).put(cluster_changes::configure));
+    routes.at("/v2/clusters/{id}/plans", |on| on.get(get_plans));
+    routes.at("/v2/clusters/{id}/plans/{job}", |on| on.get(get_plan));
+    routes.at("/v2/clusters/{id}/logs", |on| on.get(logs::get));
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -12,19 +12,20 @@ use tokio::io::AsyncReadExt;
 use super::entities::version_number;
 use super::problem::Problem;
 use super::resources::key;
+use super::routes::Routes;
 use super::state::AppState;
 
 /// How much is read at once, in bytes.
 const CHUNK: usize = 64 * 1024;
 
 /// The route, on the port for provisioners. Tenants go by their ids there.
-pub fn task_routes(config: &mut web::ServiceConfig) {
+pub fn task_routes(routes: &mut Routes<'_>) {
     for side in [PluginSide::Automator, PluginSide::Provider] {
         let path = format!(
             "/v2/tenants/{{tenant}}/{}/{{plugin}}/{{kind}}/{{name}}/versions/{{version}}",
             side.as_str()
         );
-        config.service(web::resource(&path).route(web::get().to(move |state, at| get(side, state, at))));
+        routes.at(&path, |on| on.get(move |state, at| get(side, state, at)));
     }
 }
 

@@ -13,6 +13,7 @@ use super::body;
 use super::identity::Identity;
 use super::presence::check_presence;
 use super::problem::Problem;
+use super::routes::Routes;
 use super::secret_fields::SecretFields;
 use super::state::AppState;
 
@@ -58,27 +59,22 @@ macro_rules! for_kind {
 pub(super) use for_kind;
 
 /// Routes of the kinds that tenants own.
-pub fn routes(config: &mut web::ServiceConfig) {
+pub fn routes(routes: &mut Routes<'_>) {
     for kind in Kind::OWNED {
         let all = format!("/v2/{}", kind.plural());
-        let one = format!("{all}/{{name}}");
-        config
-            .service(
-                web::resource(&all)
-                    .route(web::get().to(move |s, i, query| list(kind, s, i, query)))
-                    .route(web::post().to(move |s, i, body| create(kind, s, i, body))),
-            )
-            .service(
-                web::resource(&one)
-                    .route(web::get().to(move |s, i, name, query| get(kind, s, i, name, query)))
-                    .route(web::put().to(move |s, i, name, body| put(kind, s, i, name, body)))
-                    .route(web::delete().to(move |s, i, name| delete(kind, s, i, name))),
-            )
-            .service(
-                web::resource(format!("{one}/{{version}}"))
-                    .route(web::get().to(move |s, i, at, query| get_version(kind, s, i, at, query)))
-                    .route(web::delete().to(move |s, i, at| delete_version(kind, s, i, at))),
-            );
+        routes.at(&all, |on| {
+            on.get(move |s, i, query| list(kind, s, i, query))
+                .post(move |s, i, body| create(kind, s, i, body))
+        });
+        routes.at(&format!("{all}/{{name}}"), |on| {
+            on.get(move |s, i, name, query| get(kind, s, i, name, query))
+                .put(move |s, i, name, body| put(kind, s, i, name, body))
+                .delete(move |s, i, name| delete(kind, s, i, name))
+        });
+        routes.at(&format!("{all}/{{name}}/{{version}}"), |on| {
+            on.get(move |s, i, at, query| get_version(kind, s, i, at, query))
+                .delete(move |s, i, at| delete_version(kind, s, i, at))
+        });
     }
 }
 
@@ -175,7 +171,6 @@ async fn find(
 }
 
 async fn create(kind: Kind, state: State, identity: Identity, body: web::Bytes) -> Answer {
-    identity.require_admin()?;
     state
         .blocking(move |state| {
             for_kind!(kind, E => {
@@ -194,7 +189,6 @@ async fn put(
     name: web::Path<String>,
     body: web::Bytes,
 ) -> Answer {
-    identity.require_admin()?;
     let name = name.into_inner();
     state
         .blocking(move |state| {
@@ -240,14 +234,12 @@ async fn delete_version(
     identity: Identity,
     at: web::Path<(String, String)>,
 ) -> Answer {
-    identity.require_admin()?;
     let (name, version) = at.into_inner();
     let version = version_number(&version)?;
     remove(kind, state, identity, name, Some(version)).await
 }
 
 async fn remove(kind: Kind, state: State, identity: Identity, name: String, version: Option<u64>) -> Answer {
-    identity.require_admin()?;
     state
         .blocking(move |state| {
             Ok(state.store.delete_entity(&identity.tenant, kind, &name, version).map(drop)?)

@@ -1,20 +1,27 @@
 //! Who calls.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::future::{Ready, ready};
+use std::sync::Arc;
 
+use actix_web::dev::{Payload, ServiceRequest};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{AUTHORIZATION, HeaderMap};
-use actix_web::{FromRequest, HttpRequest, dev::Payload, web};
+use actix_web::{FromRequest, HttpMessage, HttpRequest};
+use cooperage_domain::access::{Denied, Role, Scope};
 use cooperage_domain::cluster::Account;
-use cooperage_schema::SUPERADMIN;
-use futures::future::LocalBoxFuture;
+use cooperage_schema::{SUPERADMIN, Token};
 use sha2::{Digest, Sha256};
 
+use super::authorize::refusal;
+use super::operations::{Operation, Port};
 use super::problem::Problem;
+use super::session;
 use super::state::AppState;
 use crate::config::AuthMode;
 
-/// The user id of a tenant's administrator.
+/// The user id of a tenant's administrator, where callers are believed.
 const ADMIN: &str = "admin";
 
 /// Who calls, and for which tenant.
@@ -24,25 +31,48 @@ pub struct Identity {
     pub user: String,
     /// Internal id of the tenant.
     pub tenant: String,
+    /// What the user is there.
+    pub role: Role,
+    /// What the caller's token is limited to; none: nothing.
+    pub scopes: BTreeSet<Scope>,
+    /// How the caller is known.
+    pub credential: Credential,
+}
+
+/// How a caller is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Credential {
+    /// Believed, by headers.
+    Headers,
+    /// By the token with this id.
+    Token(String),
+    /// By the session with this id, made at a login.
+    Session(String),
 }
 
 impl Identity {
     /// Whether the caller administers the tenant.
     #[must_use]
     pub fn is_admin(&self) -> bool {
-        self.user == ADMIN
+        self.role.covers(Role::Admin)
     }
 
     /// Whether the caller runs the installation.
     #[must_use]
     pub fn is_superadmin(&self) -> bool {
-        self.is_admin() && self.tenant == SUPERADMIN
+        self.role == Role::Superadmin
     }
 
     /// The user whose clusters the caller sees, unless all of the tenant are seen.
     #[must_use]
     pub fn owner_seen(&self) -> Option<String> {
-        (!self.is_admin()).then(|| self.user.clone())
+        (self.role == Role::User).then(|| self.user.clone())
+    }
+
+    /// Whether the caller sees what belongs to this user of the tenant.
+    #[must_use]
+    pub fn sees(&self, owner: &str) -> bool {
+        self.owner_seen().is_none_or(|seen| seen == owner)
     }
 
     /// As the owner of clusters.
@@ -59,42 +89,18 @@ impl Identity {
         if self.is_admin() {
             return Ok(());
         }
-        let detail =
-            format!("user {:?} is not admin of the tenant, and only an admin may do this", self.user);
-        Err(Problem::new(StatusCode::FORBIDDEN, detail).with_remedy("ask the tenant's admin"))
-    }
-
-    /// Lets only the superadmin pass.
-    ///
-    /// # Errors
-    /// 403.
-    pub fn require_superadmin(&self) -> Result<(), Problem> {
-        if self.is_superadmin() {
-            return Ok(());
-        }
-        let detail = format!("user {:?} is not superadmin, and only a superadmin may do this", self.user);
-        Err(Problem::new(StatusCode::FORBIDDEN, detail)
-            .with_remedy("ask the installation's admin")
-            .silently())
+        Err(refusal(self, &Denied::Role { role: self.role, needed: Role::Admin }))
     }
 }
 
 impl FromRequest for Identity {
     type Error = Problem;
-    type Future = LocalBoxFuture<'static, Result<Self, Problem>>;
+    type Future = Ready<Result<Self, Problem>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let Some(state) = request.app_data::<web::Data<AppState>>().cloned() else {
-            return Box::pin(async { Err(Problem::internal("no state")) });
-        };
-        let claim = match state.settings.auth.mode {
-            AuthMode::Headers => named(request.headers()),
-            AuthMode::Token => token(request.headers()),
-        };
-        Box::pin(async move {
-            let claim = claim?;
-            state.blocking(move |state| resolve(state, claim)).await
-        })
+        // `authorize` found it out; where it does not, nobody may ask for it.
+        let found = request.extensions().get::<Self>().cloned();
+        ready(found.ok_or_else(|| Problem::internal("a route without a caller")))
     }
 }
 
@@ -102,6 +108,30 @@ impl FromRequest for Identity {
 enum Claim {
     Named { user: String, tenant: String },
     Token(String),
+    Session(String),
+}
+
+/// Who calls.
+///
+/// # Errors
+/// 401 for nobody, or one who is not known; 404 for a tenant that is not there.
+pub(super) async fn identify(
+    request: &ServiceRequest,
+    state: &Arc<AppState>,
+    operation: &Operation,
+) -> Result<Identity, Problem> {
+    let headers = request.headers();
+    let claim = match (state.settings.auth.mode, operation.port) {
+        (AuthMode::Headers, Port::User) => named(headers)?,
+        _ => match session::cookie(request) {
+            Some(secret) if !headers.contains_key(AUTHORIZATION) => {
+                session::refuse_foreign_sites(request, operation.rule)?;
+                Claim::Session(secret)
+            }
+            _ => token(headers)?,
+        },
+    };
+    state.blocking(move |state| resolve(state, claim)).await
 }
 
 fn named(headers: &HeaderMap) -> Result<Claim, Problem> {
@@ -127,26 +157,55 @@ fn token(headers: &HeaderMap) -> Result<Claim, Problem> {
 }
 
 fn resolve(state: &AppState, claim: Claim) -> Result<Identity, Problem> {
+    let unauthorized = |detail| Problem::new(StatusCode::UNAUTHORIZED, detail);
+    let now = state.clock.now();
     match claim {
         Claim::Named { user, tenant } => {
             let found = state.store.tenant(&tenant)?;
             let tenant = found.ok_or_else(|| {
                 Problem::new(StatusCode::NOT_FOUND, format!("tenant {tenant:?} does not exist"))
             })?;
-            Ok(Identity { user, tenant: tenant.id })
+            let role = match (user.as_str(), tenant.id.as_str()) {
+                (ADMIN, SUPERADMIN) => Role::Superadmin,
+                (ADMIN, _) => Role::Admin,
+                _ => Role::User,
+            };
+            let credential = Credential::Headers;
+            Ok(Identity { user, tenant: tenant.id, role, scopes: BTreeSet::new(), credential })
         }
         Claim::Token(token) => {
-            let now = state.clock.now();
-            let found = state.store.token_by_hash(&hash(&token))?;
-            let valid = found.filter(|token| {
-                token.revoked_ms.is_none() && token.expires_ms.is_none_or(|expires| expires > now)
-            });
-            let token = valid.ok_or_else(|| {
-                Problem::new(StatusCode::UNAUTHORIZED, "the token is unknown, expired or revoked")
+            let found = state.store.token_by_hash(&hash(&token))?.filter(|token| token.counts(now));
+            let user = found.map(|token| with_user(state, token)).transpose()?.flatten();
+            user.ok_or_else(|| unauthorized("the token is unknown, expired or revoked"))
+        }
+        Claim::Session(secret) => {
+            let found = state.store.session(&hash(&secret), now)?;
+            let (id, user) = found.ok_or_else(|| {
+                unauthorized("the session has ended").with_remedy("log in again, or send a token")
             })?;
-            Ok(Identity { user: token.user, tenant: token.tenant })
+            let credential = Credential::Session(id);
+            Ok(Identity {
+                user: user.name,
+                tenant: user.tenant,
+                role: user.role,
+                scopes: BTreeSet::new(),
+                credential,
+            })
         }
     }
+}
+
+/// The holder of a token: never more than the token was made for, nor than the user is by now.
+fn with_user(state: &AppState, token: Token) -> Result<Option<Identity>, Problem> {
+    let mut role = token.role;
+    if role != Role::Provisioner {
+        let Some(user) = state.store.user(&token.tenant, &token.user)?.filter(|user| !user.disabled) else {
+            return Ok(None);
+        };
+        role = role.min(user.role);
+    }
+    let credential = Credential::Token(token.id);
+    Ok(Some(Identity { user: token.user, tenant: token.tenant, role, scopes: token.scopes, credential }))
 }
 
 /// What is kept of a token.

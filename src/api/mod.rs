@@ -1,6 +1,7 @@
 //! REST under `/v2`, wire-compatible with Coopr and extended in its style.
 
 mod apply;
+mod authorize;
 mod body;
 mod capacity;
 mod cluster_changes;
@@ -12,8 +13,12 @@ mod error_language;
 mod identity;
 mod import_export;
 mod lenient_json;
+mod login_limit;
 mod logs;
 mod nodes;
+mod openapi;
+mod operations;
+mod password;
 mod plugin_types;
 mod presence;
 mod preview;
@@ -24,59 +29,78 @@ mod queues;
 mod reservations;
 mod resolve;
 mod resources;
+mod routes;
 mod rpc;
+mod secret;
 mod secret_fields;
+mod session;
 mod state;
 mod tasks;
 mod tenants;
+mod tokens;
 mod upload;
 mod usage;
+mod users;
 
+pub use authorize::{tasks as authorize_tasks, user as authorize_user};
 pub use error_language::tell;
 pub use identity::hash;
+pub use login_limit::LoginLimit;
+pub use operations::Port;
 pub use reservations::Reservations;
+pub use routes::faults as route_faults;
+pub use secret::new_secret;
 pub use state::AppState;
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
 
 use problem::Problem;
+use routes::Routes;
 
 /// Largest body of a request that is not a plugin resource, in bytes.
 const MAX_BODY: usize = 16 * 1024 * 1024;
 
 /// Everything on the port for people and their programs.
-pub fn user_routes(config: &mut web::ServiceConfig) {
-    config
-        .app_data(web::PayloadConfig::new(MAX_BODY))
-        .service(web::resource("/status").route(web::get().to(status)))
-        .service(web::resource("/v2/apply").route(web::post().to(apply::apply)))
-        .service(web::resource("/v2/resolve").route(web::post().to(resolve::post)))
-        .service(web::resource("/v2/metrics/queues").route(web::get().to(queues::get)))
-        .service(web::resource("/v2/metrics/nodes/usage").route(web::get().to(usage::get)))
-        .configure(clusters::routes)
-        .configure(provisioners::user_routes)
-        .configure(cluster_changes::routes)
-        .configure(entities::routes)
-        .configure(import_export::routes)
-        .configure(nodes::routes)
-        .configure(plugin_types::routes)
-        .configure(profile::routes)
-        .configure(resources::routes)
-        .configure(rpc::routes)
-        .configure(tenants::routes)
-        .default_service(web::to(unknown_path));
+fn user_routes(routes: &mut Routes<'_>) {
+    routes.at("/status", |on| on.get(status));
+    routes.at("/v2/apply", |on| on.post(apply::apply));
+    routes.at("/v2/resolve", |on| on.post(resolve::post));
+    routes.at("/v2/metrics/queues", |on| on.get(queues::get));
+    routes.at("/v2/metrics/nodes/usage", |on| on.get(usage::get));
+    clusters::routes(routes);
+    provisioners::user_routes(routes);
+    cluster_changes::routes(routes);
+    entities::routes(routes);
+    import_export::routes(routes);
+    nodes::routes(routes);
+    openapi::routes(routes);
+    plugin_types::routes(routes);
+    profile::routes(routes);
+    resources::routes(routes);
+    rpc::routes(routes);
+    session::routes(routes);
+    tenants::routes(routes);
+    tokens::routes(routes);
+    users::routes(routes);
 }
 
 /// Everything on the port for provisioners.
-pub fn task_routes(config: &mut web::ServiceConfig) {
-    config
-        .app_data(web::PayloadConfig::new(MAX_BODY))
-        .configure(provisioners::task_routes)
-        .configure(tasks::routes)
-        .configure(download::task_routes)
-        .configure(plugin_types::task_routes)
-        .default_service(web::to(unknown_path));
+fn task_routes(routes: &mut Routes<'_>) {
+    provisioners::task_routes(routes);
+    tasks::routes(routes);
+    download::task_routes(routes);
+    plugin_types::task_routes(routes);
+}
+
+/// Serves a port.
+pub fn serve(port: Port, config: &mut web::ServiceConfig) {
+    config.app_data(web::PayloadConfig::new(MAX_BODY)).default_service(web::to(unknown_path));
+    let mut routes = Routes::new(config, port);
+    match port {
+        Port::User => user_routes(&mut routes),
+        Port::Tasks => task_routes(&mut routes),
+    }
 }
 
 async fn status() -> HttpResponse {

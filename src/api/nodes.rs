@@ -11,6 +11,7 @@ use super::body;
 use super::cluster_view;
 use super::identity::Identity;
 use super::problem::Problem;
+use super::routes::Routes;
 use super::state::AppState;
 
 type State = web::Data<AppState>;
@@ -18,15 +19,9 @@ type Answer = Result<HttpResponse, Problem>;
 type Id = web::Path<String>;
 
 /// Routes of nodes.
-pub fn routes(config: &mut web::ServiceConfig) {
-    config
-        .service(web::resource("/v2/nodes").route(web::get().to(list)).route(web::post().to(post)))
-        .service(
-            web::resource("/v2/nodes/{id}")
-                .route(web::get().to(get))
-                .route(web::put().to(put))
-                .route(web::delete().to(delete)),
-        );
+pub fn routes(routes: &mut Routes<'_>) {
+    routes.at("/v2/nodes", |on| on.get(list).post(post));
+    routes.at("/v2/nodes/{id}", |on| on.get(get).put(put).delete(delete));
 }
 
 /// Nodes of the caller's clusters and those the caller made known; of the whole tenant for its admin.
@@ -76,7 +71,7 @@ async fn get(state: State, identity: Identity, id: Id) -> Answer {
 /// A node that was made known and that the caller sees. Waits for the database.
 fn registered(state: &AppState, identity: &Identity, id: &str) -> Result<Option<RegisteredNode>, Problem> {
     let found = state.store.registered_node(&identity.tenant, id)?;
-    Ok(found.filter(|node| identity.is_admin() || node.owner == identity.user))
+    Ok(found.filter(|node| identity.sees(&node.owner)))
 }
 
 /// What is said of a node: an object with its id and its services.

@@ -51,6 +51,9 @@ pub struct Body {
     /// The status for callers of Coopr, where they are told another one than is right.
     #[serde(skip)]
     pub coopr_status: Option<StatusCode>,
+    /// After how many seconds it may be tried again.
+    #[serde(skip)]
+    pub retry_after: Option<u64>,
     /// Whether callers of Coopr are told nothing but the status.
     #[serde(skip)]
     pub is_silent: bool,
@@ -68,6 +71,7 @@ impl Problem {
             remedy: None,
             more: Map::new(),
             coopr_status: None,
+            retry_after: None,
             is_silent: false,
         }))
     }
@@ -107,6 +111,13 @@ impl Problem {
         self
     }
 
+    /// With the time to wait before trying again.
+    #[must_use]
+    pub fn after_seconds(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds);
+        self
+    }
+
     /// Without a word for callers of Coopr.
     #[must_use]
     pub fn silently(mut self) -> Self {
@@ -142,6 +153,9 @@ impl Problem {
         let mut answer = HttpResponse::build(status);
         if status == StatusCode::UNAUTHORIZED {
             answer.insert_header((header::WWW_AUTHENTICATE, "Bearer"));
+        }
+        if let Some(seconds) = self.retry_after {
+            answer.insert_header((header::RETRY_AFTER, seconds));
         }
         answer
     }

@@ -6,19 +6,15 @@ use serde_json::{Map, Value};
 use super::body;
 use super::identity::Identity;
 use super::problem::Problem;
+use super::routes::Routes;
 use super::state::AppState;
 
 type State = web::Data<AppState>;
 type Answer = Result<HttpResponse, Problem>;
 
 /// Routes of the profile.
-pub fn routes(config: &mut web::ServiceConfig) {
-    config.service(
-        web::resource("/v2/profile")
-            .route(web::get().to(get))
-            .route(web::put().to(put))
-            .route(web::delete().to(delete)),
-    );
+pub fn routes(routes: &mut Routes<'_>) {
+    routes.at("/v2/profile", |on| on.get(get).put(put).delete(delete));
 }
 
 async fn get(state: State, identity: Identity) -> Answer {

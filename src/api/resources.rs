@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::entities::version_number;
 use super::identity::Identity;
 use super::problem::Problem;
+use super::routes::Routes;
 use super::state::{AppState, owner_of};
 use super::{plugin_types, upload};
 
@@ -20,38 +21,28 @@ type State = web::Data<AppState>;
 type Answer = Result<HttpResponse, Problem>;
 
 /// Routes of plugin resources; and that of a version of a plugin type, which looks like one of them.
-pub fn routes(config: &mut web::ServiceConfig) {
+pub fn routes(routes: &mut Routes<'_>) {
     for side in [PluginSide::Automator, PluginSide::Provider] {
         let base = format!("/v2/plugins/{}/{{plugin}}/{{kind}}", side.as_str());
         let one = format!("{base}/{{name}}");
         let version = format!("{one}/versions/{{version}}");
-        let (stage, recall) = (format!("{version}/stage"), format!("{version}/recall"));
-        config
-            .service(
-                web::resource(&base)
-                    .route(web::get().to(move |s, i, at, query| list(side, s, i, at, query)))
-                    .route(web::delete().to(move |s, i, at| delete_type_version(side, s, i, at))),
-            )
-            .service(
-                web::resource(&one)
-                    .route(web::get().to(move |s, i, at, query| list_one(side, s, i, at, query)))
-                    .route(web::post().to(move |s, i, at, r, p| upload::post(side, s, i, at, r, p)))
-                    .route(web::delete().to(move |s, i, at| delete(side, s, i, at))),
-            )
-            .service(
-                web::resource(&version)
-                    .route(web::delete().to(move |s, i, at| delete_version(side, s, i, at))),
-            )
-            .service(
-                web::resource(&stage)
-                    .route(web::post().to(move |s, i, at| turn(side, Turn::Stage, s, i, at))),
-            )
-            .service(
-                web::resource(&recall)
-                    .route(web::post().to(move |s, i, at| turn(side, Turn::Recall, s, i, at))),
-            );
+        routes.at(&base, |on| {
+            on.get(move |s, i, at, query| list(side, s, i, at, query))
+                .delete(move |s, i, at| delete_type_version(side, s, i, at))
+        });
+        routes.at(&one, |on| {
+            on.get(move |s, i, at, query| list_one(side, s, i, at, query))
+                .post(move |s, i, at, r, p| upload::post(side, s, i, at, r, p))
+                .delete(move |s, i, at| delete(side, s, i, at))
+        });
+        routes.at(&version, |on| on.delete(move |s, i, at| delete_version(side, s, i, at)));
+        routes
+            .at(&format!("{version}/stage"), |on| on.post(move |s, i, at| turn(side, Turn::Stage, s, i, at)));
+        routes.at(&format!("{version}/recall"), |on| {
+            on.post(move |s, i, at| turn(side, Turn::Recall, s, i, at))
+        });
     }
-    config.service(web::resource("/v2/plugins/sync").route(web::post().to(sync)));
+    routes.at("/v2/plugins/sync", |on| on.post(sync));
 }
 
 /// Names a kind of resource in a path: plugin and type.
@@ -129,7 +120,6 @@ async fn list(
     at: OfPlugin,
     query: web::Query<ListQuery>,
 ) -> Answer {
-    identity.require_admin()?;
     let (plugin, kind) = at.into_inner();
     let found = state
         .blocking(move |state| {
@@ -157,7 +147,6 @@ async fn list_one(
     at: OfName,
     query: web::Query<ListQuery>,
 ) -> Answer {
-    identity.require_admin()?;
     let (plugin, kind, name) = at.into_inner();
     let found: Vec<Value> = state
         .blocking(move |state| {
@@ -171,7 +160,6 @@ async fn list_one(
 }
 
 async fn delete(side: PluginSide, state: State, identity: Identity, at: OfName) -> Answer {
-    identity.require_admin()?;
     let (plugin, kind, name) = at.into_inner();
     state
         .blocking(move |state| {
@@ -186,7 +174,6 @@ async fn delete(side: PluginSide, state: State, identity: Identity, at: OfName) 
 
 /// One that is not there is no fault.
 async fn delete_version(side: PluginSide, state: State, identity: Identity, at: OfVersion) -> Answer {
-    identity.require_admin()?;
     let (plugin, kind, name, version) = at.into_inner();
     let version = version_number(&version)?;
     state
@@ -215,7 +202,6 @@ async fn delete_type_version(side: PluginSide, state: State, identity: Identity,
 }
 
 async fn turn(side: PluginSide, turn: Turn, state: State, identity: Identity, at: OfVersion) -> Answer {
-    identity.require_admin()?;
     let (plugin, kind, name, version) = at.into_inner();
     let version = version_number(&version)?;
     state
@@ -232,7 +218,6 @@ async fn turn(side: PluginSide, turn: Turn, state: State, identity: Identity, at
 }
 
 async fn sync(state: State, identity: Identity) -> Answer {
-    identity.require_admin()?;
     let tenant = identity.tenant.clone();
     state.blocking(move |state| synchronise(state, &identity.tenant)).await?;
     state.fleet.do_send(Refresh { tenant });

@@ -10,16 +10,16 @@ use serde_json::{Map, Value, json};
 use super::body;
 use super::identity::Identity;
 use super::problem::Problem;
+use super::routes::Routes;
 use super::state::AppState;
 
 type State = web::Data<AppState>;
 type Answer = Result<HttpResponse, Problem>;
 
 /// Routes of the questions.
-pub fn routes(config: &mut web::ServiceConfig) {
-    config
-        .service(web::resource("/v2/getNodeProperties").route(web::post().to(node_properties)))
-        .service(web::resource("/v2/getClusterStatuses").route(web::post().to(cluster_statuses)));
+pub fn routes(routes: &mut Routes<'_>) {
+    routes.at("/v2/getNodeProperties", |on| on.post(node_properties));
+    routes.at("/v2/getClusterStatuses", |on| on.post(cluster_statuses));
 }
 
 #[derive(Debug, Deserialize)]

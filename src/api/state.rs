@@ -18,6 +18,7 @@ use cooperage_schema::{SUPERADMIN, Store, Vault};
 use slog::Logger;
 
 use super::identity::Identity;
+use super::login_limit::LoginLimit;
 use super::problem::Problem;
 use super::reservations::Reservations;
 use crate::config::Settings;
@@ -38,6 +39,8 @@ pub struct AppState {
     pub fleet: Addr<Fleet>,
     /// How long tasks take.
     pub estimates: Estimates,
+    /// How often somebody may try to log in.
+    pub login_limit: LoginLimit,
     /// What creates under way have reserved.
     pub reservations: Reservations,
     /// Plugin resources on disk.
@@ -86,8 +89,7 @@ impl AppState {
             },
         };
         let visible = |found: &Arc<cluster::Cluster>| {
-            found.account.tenant_id == identity.tenant
-                && (identity.is_admin() || found.account.user_id == identity.user)
+            found.account.tenant_id == identity.tenant && identity.sees(&found.account.user_id)
         };
         state.filter(visible).ok_or_else(|| Problem::not_found("cluster", id))
     }

@@ -16,6 +16,7 @@ use tokio::sync::oneshot;
 
 use super::body;
 use super::problem::Problem;
+use super::routes::Routes;
 use super::state::AppState;
 
 /// Nodes that are asked in turn when one turns out to have nothing to do after all.
@@ -30,10 +31,9 @@ type State = web::Data<AppState>;
 type Answer = Result<HttpResponse, Problem>;
 
 /// Routes for workers.
-pub fn routes(config: &mut web::ServiceConfig) {
-    config
-        .service(web::resource("/v2/tasks/take").route(web::post().to(take)))
-        .service(web::resource("/v2/tasks/finish").route(web::post().to(finish)));
+pub fn routes(routes: &mut Routes<'_>) {
+    routes.at("/v2/tasks/take", |on| on.post(take));
+    routes.at("/v2/tasks/finish", |on| on.post(finish));
 }
 
 /// Who asks, as workers say it; all are needed.

@@ -29,7 +29,6 @@ pub async fn post(
     request: HttpRequest,
     body: web::Payload,
 ) -> Result<HttpResponse, Problem> {
-    identity.require_admin()?;
     let (plugin, kind, name) = at.into_inner();
     check_name(&name)?;
     check_announced(&request)?;

@@ -10,7 +10,7 @@ mod duration;
 mod entity;
 mod failure;
 #[cfg(test)]
-mod golden;
+pub mod golden;
 mod image;
 mod node;
 mod problem;

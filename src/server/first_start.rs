@@ -1,18 +1,20 @@
 //! What a server does once, or sees to at every start: its plugins are known, and somebody can log in.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use cooperage_actors::clock::Clock;
+use cooperage_domain::access::Role;
 use cooperage_plugins::PluginSet;
 use cooperage_schema::{Document, SUPERADMIN, Store, StoreError, Token};
 use slog::{Logger, info};
 use uuid::Uuid;
 
 use super::ServeError;
-use crate::api::hash;
+use crate::api::{hash, new_secret};
 
 /// Stores the descriptors of the plugins, for forms and checks.
 ///
@@ -39,8 +41,7 @@ pub fn make_admin_token(
         return Ok(());
     }
     let path = data_dir.join("admin.token");
-    // Two random UUIDs: 244 bits that nobody can guess.
-    let secret = format!("coop_{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
+    let secret = new_secret();
     let write = || {
         let mut file =
             fs::OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&path)?;
@@ -53,10 +54,12 @@ pub fn make_admin_token(
         hash: hash(&secret),
         tenant: SUPERADMIN.to_owned(),
         user: "admin".to_owned(),
-        role: "superadmin".to_owned(),
+        role: Role::Superadmin,
         created_ms: clock.now(),
         expires_ms: None,
         revoked_ms: None,
+        label: "made by the first start".to_owned(),
+        scopes: BTreeSet::new(),
     })?;
     info!(logger, "a token for the superadmin was made"; "file" => path.display().to_string());
     Ok(())

@@ -2,14 +2,13 @@
 //! each with file and line.
 //!
 //! Add a rule where its like is: words and sizes of sources in `style`, who may use what in `layers`, what documents
-//! promise in `pages`, `routes` and `settings`.
+//! promise in `pages` and `settings`.
 
 // A panic is a test's way to fail, also in what tests share.
 #![allow(clippy::unwrap_used)]
 
 mod layers;
 mod pages;
-mod routes;
 mod settings;
 mod style;
 mod tree;
@@ -19,8 +18,8 @@ use tree::{Offence, Tree};
 #[test]
 fn the_tree_keeps_the_house_rules() {
     let tree = Tree::of_git();
-    let rules: [fn(&Tree) -> Vec<Offence>; 5] =
-        [style::offences, layers::offences, pages::offences, routes::offences, settings::offences];
+    let rules: [fn(&Tree) -> Vec<Offence>; 4] =
+        [style::offences, layers::offences, pages::offences, settings::offences];
     let mut offences: Vec<Offence> = rules.iter().flat_map(|rule| rule(&tree)).collect();
     offences.sort();
     let list: Vec<String> = offences.iter().map(ToString::to_string).collect();

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::create::CreateOrder;
@@ -25,7 +26,7 @@ use crate::resolve::{self, ResolveError};
 use crate::task::NodeProperties;
 
 /// What a user asks for. Empty and absent are the same.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterRequest {
     /// The cluster's name.
@@ -53,6 +54,7 @@ pub struct ClusterRequest {
         deserialize_with = "crate::lenient::null_as_default",
         skip_serializing_if = "Map::is_empty"
     )]
+    #[schema(value_type = Object)]
     pub provider_fields: Map<String, Value>,
     /// Names of the services.
     #[serde(
@@ -79,6 +81,7 @@ pub struct ClusterRequest {
     pub dns_suffix: Option<String>,
     /// Configuration; replaces the template's as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
     pub config: Option<Map<String, Value>>,
 }
 

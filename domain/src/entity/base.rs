@@ -1,6 +1,7 @@
 //! What all entities share: the common fields, the name rule and the list of kinds.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::invalid::Invalid;
 
@@ -8,7 +9,7 @@ use crate::invalid::Invalid;
 pub const MAX_NAME_LENGTH: usize = 255;
 
 /// Fields every entity has.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Base {
     /// Unique within a kind and a tenant; see [`is_valid_name`].
     #[serde(deserialize_with = "crate::lenient::text")]
@@ -44,7 +45,7 @@ pub struct Base {
 }
 
 /// A labelled address; the address may hold macros.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Link {
     /// What people read.
     #[serde(default)]
@@ -54,7 +55,7 @@ pub struct Link {
 }
 
 /// The kinds of entities, in the order in which they refer to each other (a later kind may name an earlier one).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// What a provider plugin can do and which fields it takes; global.

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use super::base::{Base, Entity, Kind, Link, check_name};
 use crate::invalid::Invalid;
 use crate::lease::LeaseDuration;
 
 /// A kind of cluster on offer.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ClusterTemplate {
     /// Common fields.
     #[serde(flatten)]
@@ -47,14 +48,14 @@ pub struct ClusterTemplate {
 }
 
 /// A template mentioned by name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TemplateName {
     /// Its name.
     pub name: String,
 }
 
 /// Used where a create request says nothing.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
 pub struct Defaults {
     /// Services, as names.
     pub services: BTreeSet<String>,
@@ -71,6 +72,7 @@ pub struct Defaults {
     #[serde(rename = "dnsSuffix", skip_serializing_if = "Option::is_none")]
     pub dns_suffix: Option<String>,
     /// Cluster configuration, with macros.
+    #[schema(value_type = Object)]
     pub config: Map<String, Value>,
 }
 
@@ -123,7 +125,7 @@ impl<'de> Deserialize<'de> for Defaults {
 }
 
 /// White lists; an empty one allows everything.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Compatibility {
     /// Hardware types nodes may have.
     #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
@@ -145,7 +147,7 @@ impl Compatibility {
 }
 
 /// Rules of layout.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Constraints {
     /// Which services go together.
     #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
@@ -159,7 +161,7 @@ pub struct Constraints {
 }
 
 /// Which services go together on a node.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LayoutRules {
     /// On a node, all of a set or none of it.
     #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
@@ -170,7 +172,7 @@ pub struct LayoutRules {
 }
 
 /// What a service asks of its nodes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ServiceConstraint {
     /// Its nodes have one of these; empty: any.
     #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
@@ -187,7 +189,7 @@ pub struct ServiceConstraint {
 const UNLIMITED: u32 = i32::MAX as u32;
 
 /// Bounds on the number of nodes that carry a service.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct Quantities {
     /// At least so many.
@@ -205,7 +207,7 @@ impl Default for Quantities {
 }
 
 /// Bounds on the number of machines of a cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct SizeLimits {
     /// At least so many, from 1.
@@ -223,7 +225,7 @@ impl Default for SizeLimits {
 }
 
 /// What the administrator limits.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Administration {
     /// How long clusters live.
     #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
@@ -272,7 +274,7 @@ impl Constraints {
 }
 
 /// A part that templates include. Sections as in [`ClusterTemplate`], all optional.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PartialTemplate {
     /// Common fields.
     #[serde(flatten)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::base::{Base, Entity, Kind, check_name};
 use crate::invalid::Invalid;
@@ -14,7 +15,7 @@ pub const DEFAULT_SSH_USER: &str = "root";
 pub type ProviderMap = BTreeMap<String, BTreeMap<String, String>>;
 
 /// A size of machine. Usable with a provider only if its entry there has a `flavor`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct HardwareType {
     /// Common fields.
     #[serde(flatten)]
@@ -33,7 +34,7 @@ impl HardwareType {
 }
 
 /// A system on a machine. Usable with a provider only if its entry there has an `image`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ImageType {
     /// Common fields.
     #[serde(flatten)]

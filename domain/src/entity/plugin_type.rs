@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use super::base::{Base, Entity, Kind, check_name};
 use crate::invalid::Invalid;
@@ -11,7 +12,7 @@ use crate::invalid::Invalid;
 /// What a plugin is called, which fields it takes from whom, and which files it uses.
 ///
 /// Provider types and automator types have the same shape; [`ProviderType`] and [`AutomatorType`] tell them apart.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PluginType {
     /// Common fields.
     #[serde(flatten)]
@@ -25,7 +26,7 @@ pub struct PluginType {
 }
 
 /// Fields by who may fill them.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Parameters {
     /// Filled in the provider entity (or a service's action) by the administrator.
     #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
@@ -36,7 +37,7 @@ pub struct Parameters {
 }
 
 /// Fields, and which combinations of them suffice.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ParameterSet {
     /// By field name.
     #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
@@ -47,7 +48,7 @@ pub struct ParameterSet {
 }
 
 /// How one field is shown and treated.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FieldSchema {
     /// What people read beside it.
     pub label: String,
@@ -80,7 +81,7 @@ impl FieldSchema {
 }
 
 /// A kind of file a plugin uses.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ResourceType {
     /// One file, or an archive of many.
     pub format: ResourceFormat,
@@ -90,7 +91,7 @@ pub struct ResourceType {
 }
 
 /// Shape of a plugin resource.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ResourceFormat {
     /// One file, as it is.

@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use super::base::{Base, Entity, Kind, check_name};
 use crate::invalid::Invalid;
 
 /// An account at something that makes machines, with the administrator's values for its type's fields.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Provider {
     /// Common fields.
     #[serde(flatten)]
@@ -16,6 +17,7 @@ pub struct Provider {
     pub providertype: String,
     /// Values for the fields of the provider type.
     #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
+    #[schema(value_type = Object)]
     pub provisioner: Map<String, Value>,
 }
 

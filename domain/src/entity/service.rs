@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::base::{Base, Entity, Kind, Link, check_name};
 use crate::invalid::Invalid;
 
 /// Something that runs on nodes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Service {
     /// Common fields.
     #[serde(flatten)]
@@ -29,7 +30,7 @@ pub struct Service {
 }
 
 /// What a service needs, provides and cannot stand.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Dependencies {
     /// Names this service satisfies besides its own.
     #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
@@ -46,7 +47,7 @@ pub struct Dependencies {
 }
 
 /// Dependencies of one phase.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PhaseDependencies {
     /// Must be on the cluster, and comes first.
     #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
@@ -64,7 +65,7 @@ impl PhaseDependencies {
 }
 
 /// How a service is brought up: an automator and its fields for each action.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ServiceProvisioner {
     /// An action that is absent is not needed by this service.
     #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
@@ -72,7 +73,7 @@ pub struct ServiceProvisioner {
 }
 
 /// What can be done with a service on a node. The four machine actions are accepted for old documents and have no use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ServiceAction {
     /// Put its files on the node.
@@ -98,7 +99,7 @@ pub enum ServiceAction {
 }
 
 /// Which automator carries an action out, and with what.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ActionSpec {
     /// Name of the automator type.
     #[serde(rename = "type")]

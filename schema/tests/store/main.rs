@@ -19,3 +19,4 @@ mod resources;
 mod restart;
 mod sample;
 mod tenants;
+mod users;

@@ -1,10 +1,13 @@
 //! Tenants, tokens, counters and durations.
 
+use std::collections::BTreeSet;
+
 use cooperage_schema::{
     Append, ClusterRow, DurationHistory, DurationSample, Projection, SUPERADMIN, StoreError, TERMINATED,
     Tenant, Token,
 };
 
+use cooperage_domain::access::Role;
 use cooperage_domain::id::ClusterId;
 use cooperage_domain::provisioner::Provisioner;
 use cooperage_schema::{Registration, Vault, VaultError};
@@ -58,20 +61,31 @@ fn tokens_are_found_by_hash_until_and_after_they_are_revoked(fresh: &Fresh) {
         hash: hash.to_owned(),
         tenant: "t".to_owned(),
         user: "ann".to_owned(),
-        role: "admin".to_owned(),
+        role: Role::Admin,
         created_ms: 5,
         expires_ms: Some(50),
         revoked_ms: None,
+        label: "ci".to_owned(),
+        scopes: ["clusters".parse().unwrap(), "read".parse().unwrap()].into(),
     };
     store.add_token(token("1", "h1")).unwrap();
     store.add_token(token("2", "h2")).unwrap();
     assert!(store.add_token(token("3", "h1")).is_err(), "a secret twice");
     assert_eq!(store.token_by_hash("h1"), Ok(Some(token("1", "h1"))));
     assert_eq!(store.token_by_hash("h9"), Ok(None));
+    let unlimited = Token { scopes: BTreeSet::new(), ..token("4", "h4") };
+    store.add_token(unlimited.clone()).unwrap();
+    assert_eq!(store.token_by_hash("h4"), Ok(Some(unlimited)));
     store.revoke_token("1", 7).unwrap();
     store.revoke_token("1", 9).unwrap();
     assert_eq!(store.token_by_hash("h1").unwrap().unwrap().revoked_ms, Some(7));
-    assert_eq!(store.tokens("t").unwrap().len(), 2);
+    assert_eq!(store.tokens("t").unwrap().len(), 3);
+    let counts = |token: &Token, now| (token.counts(now), now);
+    let (revoked, open) = (store.token_by_hash("h1").unwrap().unwrap(), token("2", "h2"));
+    assert_eq!(
+        [counts(&revoked, 6), counts(&open, 49), counts(&open, 50)],
+        [(false, 6), (true, 49), (false, 50)]
+    );
     let missing = StoreError::NotFound { what: "token", name: "9".to_owned() };
     assert_eq!(store.revoke_token("9", 1), Err(missing));
 }

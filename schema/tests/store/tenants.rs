@@ -1,5 +1,8 @@
 //! What a tenant begins with, and what goes with it.
 
+use std::collections::BTreeSet;
+
+use cooperage_domain::access::Role;
 use cooperage_domain::entity::{Entity, Kind, Service};
 use cooperage_schema::{
     Append, ClusterRow, Document, Projection, RegisteredNode, Store, StoreError, TERMINATED, Tenant, Token,
@@ -74,10 +77,12 @@ fn a_tenant_goes_with_its_own_and_only_without_live_clusters(fresh: &Fresh) {
                 hash: id.to_owned(),
                 tenant: id.to_owned(),
                 user: "ann".to_owned(),
-                role: "user".to_owned(),
+                role: Role::User,
                 created_ms: 1,
                 expires_ms: None,
                 revoked_ms: None,
+                label: String::new(),
+                scopes: BTreeSet::new(),
             })
             .unwrap();
     }

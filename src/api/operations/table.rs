@@ -1,0 +1,300 @@
+//! The table.
+
+use actix_web::http::Method;
+use cooperage_domain::access::Area::{Access, Catalog, Clusters, Operation as Running, Own, Plugins, Tasks};
+use cooperage_domain::access::Role::{Admin, Provisioner, Reader, Superadmin, User};
+use cooperage_domain::access::Rule;
+
+use super::{Operation, Port};
+
+const fn get(path: &'static str, rule: Rule, summary: &'static str) -> Operation {
+    Operation::new(Port::User, Method::GET, path, rule, summary)
+}
+
+const fn post(path: &'static str, rule: Rule, summary: &'static str) -> Operation {
+    Operation::new(Port::User, Method::POST, path, rule, summary)
+}
+
+const fn put(path: &'static str, rule: Rule, summary: &'static str) -> Operation {
+    Operation::new(Port::User, Method::PUT, path, rule, summary)
+}
+
+const fn delete(path: &'static str, rule: Rule, summary: &'static str) -> Operation {
+    Operation::new(Port::User, Method::DELETE, path, rule, summary)
+}
+
+/// On the port for provisioners.
+const fn inner(method: Method, path: &'static str, rule: Rule, summary: &'static str) -> Operation {
+    Operation::new(Port::Tasks, method, path, rule, summary)
+}
+
+const SECRETS: (&str, &str) = ("secrets", "true: with secrets, for admins only");
+const DRY_RUN: (&str, &str) = ("dryRun", "true: say what would be done, and do nothing");
+const TENANT: (&str, &str) = ("tenant", "in this tenant; others than the own for superadmins only");
+const STATUS: (&str, &str) = ("status", "only those in these states, separated by commas");
+const RESOURCE_STATUS: (&str, &str) = ("status", "only those that are active, inactive, staged or recalled");
+
+/// All rows, in the order of the book.
+pub(super) fn operations() -> Vec<Operation> {
+    [clusters(), cluster_changes(), nodes(), catalog(), plugins(), installation(), access(), own(), tasks()]
+        .concat()
+}
+
+fn clusters() -> Vec<Operation> {
+    let (see, change) = (Rule::read(Reader, Clusters), Rule::write(User, Clusters));
+    vec![
+        get("/v2/clusters", see, "Clusters the caller may see, newest first")
+            .gives("[ClusterSummary]")
+            .query(&[STATUS]),
+        post("/v2/clusters", change, "Create a cluster; answered when it is durable")
+            .takes("ClusterRequest")
+            .gives("ClusterCreated")
+            .query(&[DRY_RUN, ("strict", "true: without a layout refuse with 422")])
+            .refuses(&[404, 409, 422]),
+        get("/v2/clusters/{id}", see, "Everything about a cluster").gives("Cluster"),
+        delete("/v2/clusters/{id}", change, "Delete a cluster: give all its machines back")
+            .takes("ProviderFields")
+            .refuses(&[409]),
+        post("/v2/clusters/{id}", change, "End a cluster's lease at another time")
+            .takes("LeaseChange")
+            .refuses(&[409]),
+        get("/v2/clusters/{id}/status", see, "How far the latest job of a cluster is").gives("ClusterStatus"),
+        get("/v2/clusters/{id}/services", see, "Names of a cluster's services").gives("[Name]"),
+        get("/v2/clusters/{id}/config", see, "A cluster's configuration, macros as written").gives("Config"),
+        get("/v2/clusters/{id}/plans", see, "All jobs of a cluster, newest first").gives("[Plan]"),
+        get("/v2/clusters/{id}/plans/{job}", see, "One job: its stages, and its tasks as a graph")
+            .gives("Plan"),
+        get("/v2/clusters/{id}/logs", see, "What tasks printed: the latest lines, or those of one task")
+            .gives("Logs")
+            .query(&[
+                ("task", "only of the task with this id"),
+                ("after", "only behind this line"),
+                ("limit", "at most so many; 1000 is the most"),
+            ]),
+        post("/v2/getClusterStatuses", see, "How far the clusters are that the caller may see")
+            .gives("[ClusterStatus]"),
+        post("/v2/getNodeProperties", see, "Properties of a cluster's nodes that carry all of some services")
+            .takes("NodeQuestion")
+            .gives("NodePropertiesById"),
+    ]
+}
+
+fn cluster_changes() -> Vec<Operation> {
+    let change = Rule::write(User, Clusters);
+    let on_one = |path, summary| post(path, change, summary).takes("ProviderFields").refuses(&[409]);
+    vec![
+        put("/v2/clusters/{id}/config", change, "Give a cluster another configuration, as a whole")
+            .takes("ConfigChange")
+            .refuses(&[409]),
+        post("/v2/clusters/{id}/services", change, "Add services to the nodes there are")
+            .takes("ServicesToAdd")
+            .refuses(&[409]),
+        on_one("/v2/clusters/{id}/services/start", "Start all services of a cluster"),
+        on_one("/v2/clusters/{id}/services/stop", "Stop all services of a cluster"),
+        on_one("/v2/clusters/{id}/services/restart", "Restart all services of a cluster"),
+        on_one("/v2/clusters/{id}/services/{service}/start", "Start a service, with those it needs"),
+        on_one("/v2/clusters/{id}/services/{service}/stop", "Stop a service, with those that need it"),
+        on_one("/v2/clusters/{id}/services/{service}/restart", "Restart a service, with those that need it"),
+        on_one("/v2/clusters/{id}/clustertemplate/sync", "Take over the template's newest version"),
+        on_one("/v2/clusters/{id}/pause", "Start nothing new on a cluster"),
+        on_one("/v2/clusters/{id}/resume", "Go on with a cluster that is paused"),
+        on_one("/v2/clusters/{id}/abort", "Stop a create; what runs may end"),
+        on_one("/v2/clusters/{id}/retry", "Go on with a create that failed"),
+    ]
+}
+
+fn nodes() -> Vec<Operation> {
+    let (see, change) = (Rule::read(Reader, Clusters), Rule::write(User, Clusters));
+    vec![
+        get("/v2/nodes", see, "Nodes of the clusters the caller may see, and those made known by hand")
+            .gives("[Node]"),
+        post("/v2/nodes", change, "Make a node known by hand").takes("RegisteredNode").refuses(&[409]),
+        get("/v2/nodes/{id}", see, "One node").gives("Node"),
+        put("/v2/nodes/{id}", change, "Change a node that was made known by hand").takes("RegisteredNode"),
+        delete("/v2/nodes/{id}", change, "Forget a node that was made known by hand"),
+    ]
+}
+
+fn catalog() -> Vec<Operation> {
+    let (see, change) = (Rule::read(Reader, Catalog), Rule::write(Admin, Catalog));
+    vec![
+        get("/v2/{kind}", see, "All entities of a kind, newest versions").gives("[Entity]").query(&[SECRETS]),
+        post("/v2/{kind}", change, "A new entity").takes("Entity").refuses(&[409]),
+        get("/v2/{kind}/{name}", see, "An entity, newest version").gives("Entity").query(&[SECRETS]),
+        put("/v2/{kind}/{name}", change, "A new version of an entity, or the first").takes("Entity"),
+        delete("/v2/{kind}/{name}", change, "Delete all versions of an entity; fine when there is none"),
+        get("/v2/{kind}/{name}/{version}", see, "One version of an entity").gives("Entity").query(&[SECRETS]),
+        delete("/v2/{kind}/{name}/{version}", change, "Delete one version of an entity"),
+        post("/v2/apply", change, "Many entities at once, checked together, all or nothing")
+            .takes("[AppliedEntity]")
+            .gives("[AppliedChange]")
+            .query(&[DRY_RUN]),
+        post("/v2/resolve", see, "A template merged with what it extends and includes; nothing is stored")
+            .takes("ClusterTemplate")
+            .gives("ClusterTemplate"),
+        get("/v2/export", see, "The newest versions of all kinds").gives("Export").query(&[SECRETS]),
+        post("/v2/import", change, "Replace all kinds by these, all or nothing").takes("Export"),
+    ]
+}
+
+fn plugins() -> Vec<Operation> {
+    let see = Rule::read(Reader, Plugins);
+    let (look, change) = (Rule::read(Admin, Plugins), Rule::write(Admin, Plugins));
+    let own = Rule::write(Superadmin, Plugins);
+    vec![
+        get("/v2/plugins/{types}", see, "Plugin types of a side: `providertypes`, `automatortypes`")
+            .gives("[PluginType]"),
+        get("/v2/plugins/{types}/{name}", see, "A plugin type").gives("PluginType"),
+        delete("/v2/plugins/{types}/{name}", own, "Delete a plugin type; fine when there is none"),
+        get("/v2/plugins/{types}/{plugin}/{kind}", look, "Resources of a kind, by name")
+            .gives("ResourcesByName")
+            .query(&[RESOURCE_STATUS]),
+        delete("/v2/plugins/{types}/{plugin}/{kind}", own, "Delete one version of a plugin type"),
+        get("/v2/plugins/{types}/{plugin}/{kind}/{name}", look, "Versions of a resource")
+            .gives("[Resource]")
+            .query(&[RESOURCE_STATUS]),
+        post(
+            "/v2/plugins/{types}/{plugin}/{kind}/{name}",
+            change,
+            "Upload a new version of a resource: the bytes",
+        )
+        .takes("Bytes")
+        .gives("Resource")
+        .refuses(&[413]),
+        delete("/v2/plugins/{types}/{plugin}/{kind}/{name}", change, "Delete all versions of a resource")
+            .refuses(&[409]),
+        delete(
+            "/v2/plugins/{types}/{plugin}/{kind}/{name}/versions/{version}",
+            change,
+            "Delete a version that is not in use",
+        )
+        .refuses(&[409]),
+        post(
+            "/v2/plugins/{types}/{plugin}/{kind}/{name}/versions/{version}/stage",
+            change,
+            "Use this version from the next sync on",
+        ),
+        post(
+            "/v2/plugins/{types}/{plugin}/{kind}/{name}/versions/{version}/recall",
+            change,
+            "Do not use this version from the next sync on",
+        ),
+        post("/v2/plugins/sync", change, "Put what is staged to use, and what is recalled out of it"),
+    ]
+}
+
+fn installation() -> Vec<Operation> {
+    let (see_all, change_all) = (Rule::read(Superadmin, Access), Rule::write(Superadmin, Access));
+    vec![
+        get("/v2/tenants", see_all, "All tenants").gives("[TenantSpec]"),
+        post("/v2/tenants", change_all, "A new tenant; `bootstrap` copies what the superadmin's has")
+            .takes("TenantChange")
+            .refuses(&[409]),
+        get("/v2/tenants/{name}", see_all, "A tenant").gives("TenantSpec"),
+        put("/v2/tenants/{name}", change_all, "Change a tenant, or make it")
+            .takes("TenantChange")
+            .refuses(&[409]),
+        delete("/v2/tenants/{name}", change_all, "Remove a tenant that has no workers and no clusters")
+            .refuses(&[409]),
+        get(
+            "/v2/provisioners",
+            Rule::read(Superadmin, Running),
+            "Provisioners elsewhere, with whom they work for",
+        )
+        .gives("[Provisioner]"),
+        get("/v2/provisioners/{id}", Rule::read(Superadmin, Running), "A provisioner").gives("Provisioner"),
+        get("/v2/metrics/queues", Rule::read(Admin, Running), "Tasks that wait and tasks in hand, by tenant")
+            .gives("Queues"),
+        get("/v2/metrics/nodes/usage", Rule::read(Reader, Running), "Machine time used")
+            .gives("Usage")
+            .query(&[
+                ("tenant", "of this tenant; others than the own for the superadmin only"),
+                ("user", "of this user"),
+                ("cluster", "of this cluster"),
+                ("clustertemplate", "of clusters of this template"),
+                ("start", "from this second since 1970 on"),
+                ("end", "to this second since 1970"),
+                ("groupby", "hour, day, week, month or year"),
+                ("timeunit", "seconds, minutes, hours or days"),
+            ]),
+        get("/status", Rule::public(Running), "`OK`; asks nobody who they are").gives("Text"),
+        get(
+            "/v2/openapi.json",
+            Rule::public(Running),
+            "This interface, described for programs (OpenAPI 3.1)",
+        )
+        .gives("Config"),
+        get("/v2/openapi", Rule::public(Running), "This interface, described on a page").gives("Page"),
+    ]
+}
+
+fn access() -> Vec<Operation> {
+    let (see, change) = (Rule::read(Admin, Access), Rule::write(Admin, Access));
+    let hold = Rule::write(Reader, Access);
+    vec![
+        get("/v2/users", see, "Users of the tenant").gives("[User]").query(&[TENANT]),
+        post("/v2/users", change, "A new user")
+            .takes("UserChange")
+            .gives("User")
+            .query(&[TENANT])
+            .refuses(&[409]),
+        get("/v2/users/{name}", see, "A user").gives("User").query(&[TENANT]),
+        put("/v2/users/{name}", change, "Change a user's role or password, or let the user in no more")
+            .takes("UserChange")
+            .gives("User")
+            .query(&[TENANT])
+            .refuses(&[409]),
+        delete("/v2/users/{name}", change, "Remove a user, with sessions and tokens")
+            .query(&[TENANT])
+            .refuses(&[409]),
+        get("/v2/tokens", Rule::read(Reader, Access), "The caller's tokens; all of the tenant for its admin")
+            .gives("[Token]")
+            .query(&[TENANT]),
+        post("/v2/tokens", hold, "A new token; its secret is shown this once")
+            .takes("TokenRequest")
+            .gives("NewToken")
+            .query(&[TENANT]),
+        delete("/v2/tokens/{id}", hold, "Revoke a token").query(&[TENANT]),
+        post("/v2/login", Rule::public(Own), "Begin a session, kept as a cookie")
+            .takes("Login")
+            .gives("LoggedIn")
+            .refuses(&[401, 429]),
+        post("/v2/logout", Rule::write(Reader, Own), "End the session"),
+        get("/v2/me", Rule::read(Reader, Own), "Who the caller is").gives("Caller"),
+        put("/v2/me/password", Rule::write(Reader, Own), "Another password for the caller")
+            .takes("PasswordChange")
+            .refuses(&[404, 409, 429]),
+    ]
+}
+
+fn own() -> Vec<Operation> {
+    vec![
+        get("/v2/profile", Rule::read(Reader, Own), "What the caller keeps here").gives("Profile"),
+        put("/v2/profile", Rule::write(Reader, Own), "Keep this for the caller").takes("Profile"),
+        delete("/v2/profile", Rule::write(Reader, Own), "Forget what the caller keeps here"),
+    ]
+}
+
+fn tasks() -> Vec<Operation> {
+    let (read, work) = (Rule::read(Provisioner, Tasks), Rule::write(Provisioner, Tasks));
+    vec![
+        inner(Method::PUT, "/v2/provisioners/{id}", work, "Register a provisioner").takes("Registration"),
+        inner(Method::DELETE, "/v2/provisioners/{id}", work, "Go; the provisioner's work is given to others"),
+        inner(Method::POST, "/v2/provisioners/{id}/heartbeat", work, "Still there; 404: register again")
+            .takes("Heartbeat"),
+        inner(Method::PUT, "/v2/plugins/{types}/{name}", work, "Describe a plugin").takes("PluginType"),
+        inner(
+            Method::GET,
+            "/v2/tenants/{tenant}/{types}/{plugin}/{kind}/{name}/versions/{version}",
+            read,
+            "The bytes of a plugin resource",
+        )
+        .gives("Bytes"),
+        inner(Method::POST, "/v2/tasks/take", work, "A task for a worker, or 204")
+            .takes("Worker")
+            .gives("TaskOrder"),
+        inner(Method::POST, "/v2/tasks/finish", work, "A worker's report; answered when it is durable")
+            .takes("TaskReport")
+            .refuses(&[417]),
+    ]
+}

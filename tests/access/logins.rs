@@ -1,0 +1,109 @@
+//! Logins: what a browser keeps, and what it is good for.
+
+use reqwest::header::HeaderMap;
+use serde_json::{Value, json};
+
+use crate::world::{PASSWORD, World};
+
+/// An answer with its headers.
+struct Told {
+    status: u16,
+    headers: HeaderMap,
+    body: Value,
+}
+
+fn ask(world: &World, method: &str, path: &str, headers: &[(&str, &str)], body: &Value) -> Told {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let url = format!("{}{path}", world.server.base());
+        let mut request = client.request(method.parse().unwrap(), url).body(body.to_string());
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let response = request.header("Accept", "application/json").send().await.unwrap();
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let body = serde_json::from_str(&response.text().await.unwrap()).unwrap_or_default();
+        Told { status, headers, body }
+    })
+}
+
+fn login(world: &World, user: &str, password: &str) -> Told {
+    let who = json!({"tenant": "dept", "user": user, "password": password});
+    ask(world, "POST", "/v2/login", &[], &who)
+}
+
+/// The cookie of a login that must be a success, as the browser sends it back.
+fn cookie(told: &Told) -> String {
+    assert_eq!(told.status, 200, "{}", told.body);
+    let set = told.headers["set-cookie"].to_str().unwrap();
+    set.split(';').next().unwrap().to_owned()
+}
+
+#[test]
+fn a_session_stands_for_its_user_until_it_ends() {
+    let mut world = World::new(&[]);
+    world.user("dept", "ann", "user");
+    let told = login(&world, "ann", PASSWORD);
+    assert_eq!((&told.body["user"], &told.body["role"]), (&json!("ann"), &json!("user")));
+    let set = told.headers["set-cookie"].to_str().unwrap();
+    for word in ["HttpOnly", "SameSite=Strict", "Path=/", "Expires="] {
+        assert!(set.contains(word), "{set}");
+    }
+    let cookie = cookie(&told);
+    let me = |world: &World| ask(world, "GET", "/v2/me", &[("Cookie", &cookie)], &Value::Null);
+    assert_eq!(me(&world).body["credential"], "session");
+    world.server.kill();
+    world.server.run();
+    assert_eq!(me(&world).status, 200, "it outlives the server");
+
+    let host = world.server.base().replace("http://", "");
+    let logout = |origin: &[(&str, &str)]| {
+        let headers: Vec<_> = [("Cookie", cookie.as_str())].iter().chain(origin).copied().collect();
+        ask(&world, "POST", "/v2/logout", &headers, &Value::Null)
+    };
+    let evil = logout(&[("Origin", "http://evil.example")]);
+    assert_eq!((evil.status, logout(&[]).status), (403, 403), "from elsewhere, and from who knows where");
+    assert_eq!(me(&world).status, 200);
+    assert_eq!(logout(&[("Origin", &format!("http://{host}"))]).status, 200);
+    let ended = me(&world);
+    assert_eq!(ended.status, 401);
+    assert!(ended.body["remedy"].as_str().unwrap().contains("log in"));
+}
+
+#[test]
+fn wrong_passwords_are_told_alike_and_counted() {
+    let world = World::new(&[]);
+    world.user("dept", "ann", "user");
+    world.root.post("/v2/users?tenant=dept", &json!({"name": "robot"})).ok();
+    let wrong = login(&world, "ann", "correct horse batterz");
+    for other in
+        [login(&world, "nobody", PASSWORD), login(&world, "robot", PASSWORD), login(&world, "robot", "")]
+    {
+        assert_eq!((other.status, &other.body["detail"]), (401, &wrong.body["detail"]));
+        assert!(other.headers.get("set-cookie").is_none());
+    }
+    let tries: Vec<u16> =
+        (0..12).map(|n| login(&world, "ann", &format!("guess number {n}")).status).collect();
+    assert_eq!(tries[0], 401);
+    assert_eq!(tries[11], 429, "{tries:?}");
+    let late = login(&world, "ann", PASSWORD);
+    assert_eq!(late.status, 429, "even the right one");
+    let wait: u64 = late.headers["retry-after"].to_str().unwrap().parse().unwrap();
+    assert!((1..=60).contains(&wait));
+}
+
+#[test]
+fn a_new_password_ends_what_the_old_one_began() {
+    let world = World::new(&[]);
+    let ann = world.client("dept", "ann", "user");
+    let cookie = cookie(&login(&world, "ann", PASSWORD));
+    let wrong = ann.put("/v2/me/password", &json!({"old": "not the old one", "new": "a better password"}));
+    assert_eq!((wrong.status, &wrong.body["field"]), (403, &json!("old")));
+    let short = ann.put("/v2/me/password", &json!({"old": PASSWORD, "new": "short"}));
+    assert_eq!(short.status, 400);
+    ann.put("/v2/me/password", &json!({"old": PASSWORD, "new": "a better password"})).ok();
+    assert_eq!(ask(&world, "GET", "/v2/me", &[("Cookie", &cookie)], &Value::Null).status, 401);
+    assert_eq!(login(&world, "ann", PASSWORD).status, 401);
+    assert_eq!(login(&world, "ann", "a better password").status, 200);
+}
