@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "tests may unwrap: a panic is their way to fail")]
 
 mod clusters;
+mod described;
 mod entities;
 mod json_rules;
 mod nodes;
@@ -15,3 +16,8 @@ mod secrets;
 mod server;
 mod tenants;
 mod world;
+
+/// Where a new server keeps its data: in its own directory.
+fn database() -> Option<String> {
+    None
+}

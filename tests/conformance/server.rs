@@ -9,6 +9,8 @@ use reqwest::{Client, Method};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::described::{DESCRIPTION, Description};
+
 /// A server that runs until this is dropped, with everything it keeps.
 pub struct Server {
     process: Child,
@@ -62,7 +64,7 @@ impl Server {
         // Somebody else may take a port before the server does.
         for _ in 0..5 {
             let (user, tasks) = free_ports();
-            if let Some(process) = launch(data.path(), user, tasks) {
+            if let Some(process) = launch(data.path(), user, tasks, crate::database().as_deref()) {
                 let client = Client::builder().no_proxy().build().unwrap();
                 return Self { process, data, user, tasks, client };
             }
@@ -77,7 +79,17 @@ impl Server {
 
     /// Asks as `who`, written `user@tenant`; the empty text is nobody.
     pub async fn ask(&self, who: &str, method: &str, path: &str, body: impl Into<Vec<u8>>) -> Answer {
-        self.call(self.user, who, method, path, body.into(), "*/*").await
+        let answer = self.call(self.user, who, method, path, body.into(), "*/*").await;
+        self.description().await.check(method, path, &answer);
+        answer
+    }
+
+    async fn description(&self) -> &'static Description {
+        if let Some(found) = DESCRIPTION.get() {
+            return found;
+        }
+        let document = self.call(self.user, "", "GET", "/v2/openapi.json", Vec::new(), "*/*").await.json();
+        DESCRIPTION.get_or_init(|| Description::new(document))
     }
 
     /// Asks as one who wants JSON.
@@ -129,7 +141,7 @@ impl Server {
 }
 
 /// `None` when the server ends before it listens.
-fn launch(data: &Path, user: u16, tasks: u16) -> Option<Child> {
+fn launch(data: &Path, user: u16, tasks: u16, database: Option<&str>) -> Option<Child> {
     let settings = [
         "auth.mode=headers".to_owned(),
         "workers.local=0".to_owned(),
@@ -138,6 +150,8 @@ fn launch(data: &Path, user: u16, tasks: u16) -> Option<Child> {
         format!("listen.user=127.0.0.1:{user}"),
         format!("listen.tasks=127.0.0.1:{tasks}"),
     ];
+    let settings = settings.into_iter().chain(database.map(|url| format!("database.url={url}")));
+    let settings: Vec<String> = settings.collect();
     let mut command = Command::new(env!("CARGO_BIN_EXE_cooperage"));
     command.arg("serve").args(settings.iter().flat_map(|setting| ["--set", setting]));
     let mut process = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
