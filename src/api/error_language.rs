@@ -5,8 +5,12 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ACCEPT, ALLOW, HeaderMap};
 use actix_web::middleware::Next;
+use actix_web::web;
 
 use super::problem::Problem;
+use super::state::AppState;
+use super::token_service::unauthorized;
+use crate::config::AuthMode;
 
 /// Puts every refusal, also those of the HTTP library, into the language of the caller.
 ///
@@ -18,10 +22,20 @@ pub async fn tell(
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
     let wants_json = wants_json(request.headers());
     let called = format!("{} {}", request.method(), request.path());
+    let state = request.app_data::<web::Data<AppState>>();
+    let asks_tokens = state.is_some_and(|state| state.settings.auth.mode == AuthMode::Token);
+    let (scheme, host) = {
+        let connection = request.connection_info();
+        (connection.scheme().to_owned(), connection.host().to_owned())
+    };
     let answer = next.call(request).await?;
     let allowed = answer.headers().get(ALLOW).cloned();
     let Some(problem) = problem(&answer, &called) else { return Ok(answer.map_into_boxed_body()) };
-    let mut told = if wants_json { problem.as_json() } else { problem.as_text() };
+    let mut told = match answer.status() {
+        _ if wants_json => problem.as_json(),
+        StatusCode::UNAUTHORIZED if asks_tokens => unauthorized(&problem, &scheme, &host),
+        _ => problem.as_text(),
+    };
     if let Some(allowed) = allowed {
         told.headers_mut().insert(ALLOW, allowed);
     }

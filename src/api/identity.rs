@@ -131,7 +131,31 @@ pub(super) async fn identify(
             _ => token(headers)?,
         },
     };
-    state.blocking(move |state| resolve(state, claim)).await
+    let named = named(headers).ok();
+    let is_proven = !matches!(claim, Claim::Named { .. });
+    let identity = state.blocking(move |state| resolve(state, claim)).await?;
+    if let (true, Some(Claim::Named { user, tenant })) = (is_proven, named) {
+        refuse_other_names(state, &identity, user, tenant).await?;
+    }
+    Ok(identity)
+}
+
+/// Clients of Coopr send names along with a token: they must be those that the token stands for.
+async fn refuse_other_names(
+    state: &Arc<AppState>,
+    identity: &Identity,
+    user: String,
+    tenant: String,
+) -> Result<(), Problem> {
+    let wanted = tenant.clone();
+    let found = state.blocking(move |state| Ok(state.store.tenant(&wanted)?)).await?;
+    if user == identity.user && found.is_some_and(|found| found.id == identity.tenant) {
+        return Ok(());
+    }
+    let detail =
+        format!("the token is not that of user {user:?} of tenant {tenant:?}, whom the headers name");
+    Err(Problem::new(StatusCode::UNAUTHORIZED, detail)
+        .with_remedy("leave Coopr-UserID and Coopr-TenantID out, or send the token of that user"))
 }
 
 fn named(headers: &HeaderMap) -> Result<Claim, Problem> {

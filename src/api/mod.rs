@@ -37,6 +37,7 @@ mod session;
 mod state;
 mod tasks;
 mod tenants;
+mod token_service;
 mod tokens;
 mod upload;
 mod usage;
@@ -81,6 +82,7 @@ fn user_routes(routes: &mut Routes<'_>) {
     rpc::routes(routes);
     session::routes(routes);
     tenants::routes(routes);
+    token_service::routes(routes);
     tokens::routes(routes);
     users::routes(routes);
 }

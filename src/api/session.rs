@@ -65,25 +65,39 @@ struct Login {
     password: String,
 }
 
-async fn login(state: State, request: HttpRequest, body: web::Bytes) -> Answer {
-    let asked: Login = body::parse(&body)?;
+/// The user of this name and password.
+///
+/// # Errors
+/// 401, whichever of them is wrong; 429 after too many tries.
+pub(super) async fn with_password(
+    state: &State,
+    request: &HttpRequest,
+    tenant: String,
+    name: String,
+    password: String,
+) -> Result<User, Problem> {
     let address = request.peer_addr().map(|peer| peer.ip().to_string()).unwrap_or_default();
-    state.login_limit.count(&format!("{}/{}", asked.tenant, asked.user), &address)?;
+    state.login_limit.count(&format!("{tenant}/{name}"), &address)?;
     let _turn = state.login_limit.turn().await?;
-    let (user, secret, expires_ms) = state
+    state
         .blocking(move |state| {
-            let tenant = state.store.tenant(&asked.tenant)?;
-            let user = tenant.map(|tenant| state.store.user(&tenant.id, &asked.user)).transpose()?.flatten();
+            let tenant = state.store.tenant(&tenant)?;
+            let user = tenant.map(|tenant| state.store.user(&tenant.id, &name)).transpose()?.flatten();
             let user = user.filter(|user| !user.disabled);
             let hashed = user.as_ref().and_then(|user| user.password_hash.as_deref());
-            let is_right = password::is_right(&asked.password, hashed);
-            let user = user.filter(|_| is_right).ok_or_else(|| {
+            let is_right = password::is_right(&password, hashed);
+            user.filter(|_| is_right).ok_or_else(|| {
                 Problem::new(StatusCode::UNAUTHORIZED, "tenant, user or password is wrong")
                     .with_remedy("check them, or ask the tenant's admin for a new password")
-            })?;
-            begin(state, user)
+            })
         })
-        .await?;
+        .await
+}
+
+async fn login(state: State, request: HttpRequest, body: web::Bytes) -> Answer {
+    let asked: Login = body::parse(&body)?;
+    let user = with_password(&state, &request, asked.tenant, asked.user, asked.password).await?;
+    let (user, secret, expires_ms) = state.blocking(move |state| begin(state, user)).await?;
     let mut cookie = Cookie::new(COOKIE, secret);
     cookie.set_path("/");
     cookie.set_http_only(true);

@@ -107,3 +107,35 @@ fn a_new_password_ends_what_the_old_one_began() {
     assert_eq!(login(&world, "ann", PASSWORD).status, 401);
     assert_eq!(login(&world, "ann", "a better password").status, 200);
 }
+
+#[test]
+fn clients_of_coopr_are_told_where_to_ask_for_a_token() {
+    let world = World::new(&[]);
+    world.user("dept", "ann", "user");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let clusters = format!("{}/v2/clusters", world.server.base());
+        let refused = client.get(&clusters).send().await.unwrap();
+        assert_eq!(refused.status(), 401);
+        assert!(refused.headers()["www-authenticate"].to_str().unwrap().starts_with("Bearer realm="));
+        let told: Value = serde_json::from_str(&refused.text().await.unwrap()).unwrap();
+        let uri = told["auth_uri"][0].as_str().unwrap().to_owned();
+
+        let ask = |name: &str, password: &str| client.get(&uri).basic_auth(name, Some(password)).send();
+        assert_eq!(ask("dept/ann", "not the password").await.unwrap().status(), 401);
+        let issued = ask("dept/ann", PASSWORD).await.unwrap();
+        assert_eq!(issued.status(), 200);
+        let issued: Value = serde_json::from_str(&issued.text().await.unwrap()).unwrap();
+        assert_eq!((&issued["token_type"], &issued["expires_in"]), (&json!("Bearer"), &json!(86_400)));
+        let token = issued["access_token"].as_str().unwrap();
+        let with = |user: &str, tenant: &str| {
+            let request = client.get(&clusters).header("Authorization", format!("Bearer: {token}"));
+            request.header("Coopr-UserID", user).header("Coopr-TenantID", tenant).send()
+        };
+        assert_eq!(with("ann", "dept").await.unwrap().status(), 200);
+        for (user, tenant) in [("admin", "dept"), ("ann", "superadmin"), ("ann", "nowhere")] {
+            assert_eq!(with(user, tenant).await.unwrap().status(), 401, "{user} {tenant}");
+        }
+    });
+}

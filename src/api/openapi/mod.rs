@@ -249,7 +249,14 @@ fn components() -> Components {
         shapes::TenantChange
     );
     add!(shapes::Queue, shapes::Usage, shapes::User, shapes::UserChange, shapes::Token, shapes::TokenRequest);
-    add!(shapes::NewToken, shapes::Login, shapes::LoggedIn, shapes::Caller, shapes::PasswordChange);
+    add!(
+        shapes::IssuedToken,
+        shapes::NewToken,
+        shapes::Login,
+        shapes::LoggedIn,
+        shapes::Caller,
+        shapes::PasswordChange
+    );
     add!(shapes::Registration, shapes::Heartbeat, shapes::Worker, shapes::Problem);
     let by_name = |of: &str| {
         ObjectBuilder::new()

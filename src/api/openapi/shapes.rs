@@ -395,6 +395,15 @@ pub struct NewToken {
     token: String,
 }
 
+/// A token for a name and a password.
+#[derive(Serialize, ToSchema)]
+pub struct IssuedToken {
+    access_token: String,
+    token_type: String,
+    /// Seconds.
+    expires_in: i64,
+}
+
 /// Who logs in.
 #[derive(Serialize, ToSchema)]
 pub struct Login {

@@ -259,6 +259,9 @@ fn access() -> Vec<Operation> {
             .takes("Login")
             .gives("LoggedIn")
             .refuses(&[401, 429]),
+        get("/token", Rule::public(Own), "A token of a day for a name and a password, as in Coopr")
+            .gives("IssuedToken")
+            .refuses(&[401, 429]),
         post("/v2/logout", Rule::write(Reader, Own), "End the session"),
         get("/v2/me", Rule::read(Reader, Own), "Who the caller is").gives("Caller"),
         put("/v2/me/password", Rule::write(Reader, Own), "Another password for the caller")
