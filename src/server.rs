@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use actix::{Actor, Addr, Arbiter};
@@ -183,6 +183,7 @@ fn start_actors(
         login_limit: api::LoginLimit::default(),
         reservations: api::Reservations::default(),
         resources,
+        sync_turn: Mutex::new(()),
         clock,
         logger: logger.clone(),
     })

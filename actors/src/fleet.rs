@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use actix::{Actor, Addr, AsyncContext, Context, Handler, Message, MessageResult};
+use actix::{Actor, Addr, AsyncContext, Context, Handler, Message, MessageResult, ResponseFuture};
 use cooperage_domain::provisioner::{Provisioner, rebalance};
 use cooperage_schema::{Registration, Store, StoreError};
 use futures::future::BoxFuture;
@@ -68,7 +68,7 @@ impl Fleet {
 
     /// Gives each of these tenants the workers it is to have, as far as there is capacity, and tells whoever's number
     /// changes.
-    fn balance(&mut self, tenants: &BTreeSet<String>, ctx: &Context<Self>) {
+    fn balance(&mut self, tenants: &BTreeSet<String>, ctx: &Context<Self>) -> Stored {
         for tenant in tenants {
             let wanted = self.wanted.get(tenant).copied().unwrap_or(0);
             let shares = rebalance(&self.provisioners(), tenant, wanted);
@@ -91,7 +91,7 @@ impl Fleet {
             }
         }
         let registrations = self.registered.values().cloned().collect();
-        self.write(move |store| store.put_provisioners(registrations));
+        self.write(move |store| store.put_provisioners(registrations))
     }
 
     fn all_tenants(&self) -> BTreeSet<String> {
@@ -99,13 +99,14 @@ impl Fleet {
         self.wanted.keys().chain(assigned).cloned().collect()
     }
 
-    fn forget(&mut self, id: &str, ctx: &Context<Self>) {
-        let Some(gone) = self.registered.remove(id) else { return };
+    fn forget(&mut self, id: &str, ctx: &Context<Self>) -> Option<Stored> {
+        let gone = self.registered.remove(id)?;
         self.office.janitor.do_send(Disarm(Deadline::Heartbeat(id.to_owned())));
         let id = id.to_owned();
-        self.write(move |store| store.delete_provisioner(&id));
+        let forgotten = self.write(move |store| store.delete_provisioner(&id));
         let tenants = gone.provisioner.assignments.into_keys().collect();
         self.balance(&tenants, ctx);
+        Some(forgotten)
     }
 
     fn expect_a_beat(&self, id: &str, ctx: &Context<Self>) {
@@ -116,18 +117,28 @@ impl Fleet {
         });
     }
 
-    /// What is stored is only needed after a restart, so nobody waits for it; but it is written in order.
-    fn write(&self, work: impl FnOnce(&Store) -> Result<(), StoreError> + Send + 'static) {
+    /// Written in the order of asking, whether or not anybody waits for it.
+    fn write(&self, work: impl FnOnce(&Store) -> Result<(), StoreError> + Send + 'static) -> Stored {
         let (store, logger) = (self.office.store.clone(), self.office.logger.clone());
         let turn = Arc::clone(&self.writing);
         actix::spawn(async move {
             let _turn = turn.lock().await;
             let written = actix_rt::task::spawn_blocking(move || work(&store)).await;
-            if let Ok(Err(fault)) = written {
+            let written = written.unwrap_or(Err(StoreError::Closed));
+            if let Err(fault) = &written {
                 warn!(logger, "registrations were not stored"; "fault" => fault.to_string());
             }
-        });
+            written
+        })
     }
+}
+
+/// Ends when something is stored, or is not.
+type Stored = actix_rt::task::JoinHandle<Result<(), StoreError>>;
+
+/// Waits until something is stored.
+async fn stored(what: Stored) -> Result<(), StoreError> {
+    what.await.unwrap_or(Err(StoreError::Closed))
 }
 
 /// Tells a provisioner its number; one that does not answer is forgotten.
@@ -153,9 +164,9 @@ impl Actor for Fleet {
     }
 }
 
-/// A provisioner says that it is there; one of the same id is replaced and starts without workers.
+/// A provisioner says that it is there; one of the same id is replaced and starts without workers. Answered when it is durable.
 #[derive(Debug, Clone, Message)]
-#[rtype(result = "()")]
+#[rtype(result = "Result<(), StoreError>")]
 pub struct Register(pub Provisioner);
 
 /// A provisioner lives.
@@ -168,9 +179,9 @@ pub struct Beat {
     pub usage: BTreeMap<String, u32>,
 }
 
-/// A provisioner goes.
+/// A provisioner goes. Answered when it is durable.
 #[derive(Debug, Clone, Message)]
-#[rtype(result = "()")]
+#[rtype(result = "Result<(), StoreError>")]
 pub struct Deregister {
     /// Which.
     pub id: String,
@@ -200,9 +211,9 @@ pub struct Refresh {
 }
 
 impl Handler<Register> for Fleet {
-    type Result = ();
+    type Result = ResponseFuture<Result<(), StoreError>>;
 
-    fn handle(&mut self, Register(mut provisioner): Register, ctx: &mut Self::Context) {
+    fn handle(&mut self, Register(mut provisioner): Register, ctx: &mut Self::Context) -> Self::Result {
         info!(self.office.logger, "a provisioner registered"; "provisioner" => &provisioner.id,
             "capacity" => provisioner.capacity_total);
         provisioner.assignments.clear();
@@ -210,7 +221,7 @@ impl Handler<Register> for Fleet {
         self.registered.insert(id.clone(), Registration { provisioner, seen_ms: self.office.clock.now() });
         self.expect_a_beat(&id, ctx);
         let tenants = self.all_tenants();
-        self.balance(&tenants, ctx);
+        Box::pin(stored(self.balance(&tenants, ctx)))
     }
 }
 
@@ -228,10 +239,16 @@ impl Handler<Beat> for Fleet {
 }
 
 impl Handler<Deregister> for Fleet {
-    type Result = ();
+    type Result = ResponseFuture<Result<(), StoreError>>;
 
-    fn handle(&mut self, Deregister { id }: Deregister, ctx: &mut Self::Context) {
-        self.forget(&id, ctx);
+    fn handle(&mut self, Deregister { id }: Deregister, ctx: &mut Self::Context) -> Self::Result {
+        let forgotten = self.forget(&id, ctx);
+        Box::pin(async move {
+            match forgotten {
+                Some(forgotten) => stored(forgotten).await,
+                None => Ok(()),
+            }
+        })
     }
 }
 

@@ -50,12 +50,12 @@ async fn register(state: State, id: web::Path<String>, body: web::Bytes) -> Answ
         let detail = format!("mismatch: the path names provisioner {id:?} and the body {:?}", provisioner.id);
         return Err(Problem::new(StatusCode::BAD_REQUEST, detail).with_remedy("use the same id twice"));
     }
-    state.fleet.send(Register(provisioner)).await.map_err(Problem::internal)?;
+    state.fleet.send(Register(provisioner)).await.map_err(Problem::internal)??;
     Ok(HttpResponse::Ok().finish())
 }
 
 async fn deregister(state: State, id: web::Path<String>) -> Answer {
-    state.fleet.send(Deregister { id: id.into_inner() }).await.map_err(Problem::internal)?;
+    state.fleet.send(Deregister { id: id.into_inner() }).await.map_err(Problem::internal)??;
     Ok(HttpResponse::Ok().finish())
 }
 

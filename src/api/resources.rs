@@ -1,6 +1,8 @@
 //! Plugin resources: listed, staged, recalled, deleted, and put to use by a sync. Their bytes come by [`super::upload`] and
 //! go by [`super::download`].
 
+use std::sync::PoisonError;
+
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 use cooperage_actors::fleet::Refresh;
@@ -229,6 +231,8 @@ async fn sync(state: State, identity: Identity) -> Answer {
 /// # Errors
 /// When one of them refuses.
 pub(super) fn synchronise(state: &AppState, tenant: &str) -> Result<(), Problem> {
+    // One after the other: what the database says last must be what the disk says last.
+    let _turn = state.sync_turn.lock().unwrap_or_else(PoisonError::into_inner);
     // Every live version before, so that those which end are known.
     let before = state.store.live_resources(tenant)?;
     let active = state.store.sync_resources(tenant)?;

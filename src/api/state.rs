@@ -1,6 +1,6 @@
 //! What every handler may use.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use actix::Addr;
 use actix_web::web;
@@ -45,6 +45,8 @@ pub struct AppState {
     pub reservations: Reservations,
     /// Plugin resources on disk.
     pub resources: ResourceDirectory,
+    /// Held by who puts plugin resources to use.
+    pub sync_turn: Mutex<()>,
     /// Tells the time.
     pub clock: SharedClock,
     /// Where to log.

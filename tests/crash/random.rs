@@ -13,6 +13,11 @@ impl Random {
         Self(seed)
     }
 
+    /// From a number of another one's.
+    pub fn from_seed(seed: u64) -> Self {
+        Self(seed)
+    }
+
     /// The next number.
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
