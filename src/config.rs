@@ -28,6 +28,8 @@ pub struct Settings {
     pub listen: Listen,
     /// Who is let in.
     pub auth: Auth,
+    /// How secrets are kept.
+    pub secrets: Secrets,
     /// Who works.
     pub workers: Workers,
     /// Provisioners elsewhere.
@@ -95,6 +97,14 @@ pub enum AuthMode {
     Token,
     /// By headers that are believed, as in Coopr.
     Headers,
+}
+
+/// How secrets are kept.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Secrets {
+    /// File with the master keys; empty: `secrets.key` in the data directory.
+    pub key_file: String,
 }
 
 /// Who works.
@@ -247,6 +257,16 @@ impl Settings {
             self.data_dir.join("cooperage.db").display().to_string()
         } else {
             self.database.url.clone()
+        }
+    }
+
+    /// Where the master keys of secrets are.
+    #[must_use]
+    pub fn secrets_key(&self) -> PathBuf {
+        if self.secrets.key_file.is_empty() {
+            self.data_dir.join("secrets.key")
+        } else {
+            self.secrets.key_file.clone().into()
         }
     }
 

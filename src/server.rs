@@ -27,7 +27,7 @@ use cooperage_actors::worker_pool::WorkerPool;
 use cooperage_domain::invalid::Invalid;
 use cooperage_plugins::resources::ResourceDirectory;
 use cooperage_plugins::ssh::SshError;
-use cooperage_schema::{DatabaseUrl, SUPERADMIN, Store, StoreError, StoreOptions, Vault, VaultError};
+use cooperage_schema::{DatabaseUrl, KnownSecrets, SUPERADMIN, Store, StoreError, StoreOptions, Vault};
 use slog::{Logger, info};
 use tokio::runtime::Runtime;
 
@@ -63,9 +63,6 @@ pub enum ServeError {
     /// The database cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Secrets cannot be kept.
-    #[error(transparent)]
-    Vault(#[from] VaultError),
     /// A setting has a fault.
     #[error(transparent)]
     Setting(#[from] Invalid),
@@ -92,9 +89,10 @@ pub enum ServeError {
 /// # Errors
 /// When it cannot start, naming what to change.
 pub fn serve(settings: Settings) -> Result<(), ServeError> {
-    let logger = logging::logger(&settings.log)?;
+    let known = KnownSecrets::default();
+    let logger = logging::logger(&settings.log, known.clone())?;
     let _lock = take_data_dir(&settings.data_dir)?;
-    let store = Store::open(&settings.database_url().parse::<DatabaseUrl>()?, StoreOptions::default())?;
+    let store = open_store(&settings)?;
     let clock: SharedClock = Arc::new(WallClock::default());
     let resources = ResourceDirectory::new(settings.data_dir.join("resources"));
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -104,10 +102,19 @@ pub fn serve(settings: Settings) -> Result<(), ServeError> {
         .build()?;
     let plugins = plugins::built_in(&settings, &resources, &runtime, &logger)?;
     first_start::register(&store, &plugins, &*clock)?;
+    first_start::seal_stored(&store, &logger)?;
     first_start::make_admin_token(&store, &settings.data_dir, &*clock, &logger)?;
     let system = actix::System::new();
     let result = system.block_on(async {
-        let state = start_actors(settings, store.clone(), clock, resources, plugins, &runtime, &logger)?;
+        let state = start_actors(
+            settings,
+            Vault::new(store.clone(), known),
+            clock,
+            resources,
+            plugins,
+            &runtime,
+            &logger,
+        )?;
         listen(state).await
     });
     runtime.shutdown_background();
@@ -116,8 +123,20 @@ pub fn serve(settings: Settings) -> Result<(), ServeError> {
     result
 }
 
+/// The database of these settings, with the keys of its secrets.
+///
+/// # Errors
+/// When it cannot be used.
+pub fn open_store(settings: &Settings) -> Result<Store, ServeError> {
+    let options = StoreOptions { secrets_key: Some(settings.secrets_key()), ..StoreOptions::default() };
+    Ok(Store::open(&settings.database_url().parse::<DatabaseUrl>()?, options)?)
+}
+
 /// Makes the data directory, and holds it as long as the file lives.
-fn take_data_dir(path: &Path) -> Result<File, ServeError> {
+///
+/// # Errors
+/// When it cannot be made, or another server holds it.
+pub fn take_data_dir(path: &Path) -> Result<File, ServeError> {
     use std::os::unix::fs::DirBuilderExt;
     let fault = |source| ServeError::DataDir { path: path.to_owned(), source };
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(fault)?;
@@ -136,15 +155,15 @@ fn take_data_dir(path: &Path) -> Result<File, ServeError> {
 
 fn start_actors(
     settings: Settings,
-    store: Store,
+    vault: Vault,
     clock: SharedClock,
     resources: ResourceDirectory,
     plugins: Arc<cooperage_plugins::PluginSet>,
     runtime: &Runtime,
     logger: &Logger,
 ) -> Result<AppState, ServeError> {
+    let store = vault.store().clone();
     let estimates = Estimates::new(store.durations()?);
-    let vault = Vault::open(store.clone(), &settings.data_dir.join("secrets.key"))?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let pool = WorkerPool::new(settings.workers.local).start();
     let journal = Journal::new(store.journal(), logger.clone());

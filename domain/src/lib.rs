@@ -8,6 +8,7 @@
 //! - [`macros`]: references in configuration to what is only known once machines exist.
 
 pub mod cluster;
+pub mod cluster_secrets;
 pub mod dependency_cycle;
 pub mod entity;
 pub mod hostname;
@@ -23,6 +24,8 @@ pub mod plan;
 pub mod provider_fields;
 pub mod provisioner;
 pub mod quota;
+pub mod redact;
 pub mod resolve;
+pub mod secret_fields;
 pub mod task;
 pub mod tenant;

@@ -8,6 +8,14 @@ diesel::table! {
         version -> BigInt,
         document -> Text,
         created_ms -> BigInt,
+        sealed -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    counters (name) {
+        name -> Text,
+        value -> BigInt,
     }
 }
 
@@ -192,6 +200,16 @@ diesel::table! {
     secrets (cluster) {
         cluster -> BigInt,
         sealed -> Text,
+        tenant -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    data_keys (id) {
+        id -> Text,
+        tenant -> Text,
+        master -> Text,
+        wrapped -> Text,
     }
 }
 

@@ -143,7 +143,7 @@ fn solve(
     let nodes = accepted.lay_out(&catalog);
     if !accepted.secrets.is_empty() && nodes.is_ok() {
         // Before the cluster is there: its first task may need them at once.
-        state.vault.keep(id, accepted.secrets.clone())?;
+        state.vault.keep(&identity.tenant, id, accepted.secrets.clone())?;
     }
     Ok(Solved { accepted, nodes, reserved })
 }

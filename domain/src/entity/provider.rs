@@ -1,5 +1,7 @@
 //! Providers: accounts at something that makes machines.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -7,7 +9,7 @@ use super::base::{Base, Entity, Kind, check_name};
 use crate::invalid::Invalid;
 
 /// An account at something that makes machines, with the administrator's values for its type's fields.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Provider {
     /// Common fields.
     #[serde(flatten)]
@@ -17,6 +19,17 @@ pub struct Provider {
     /// Values for the fields of the provider type.
     #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
     pub provisioner: Map<String, Value>,
+}
+
+/// Names its values and does not show them: some are secrets, and which ones only its type knows.
+impl fmt::Debug for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Provider")
+            .field("base", &self.base)
+            .field("providertype", &self.providertype)
+            .field("provisioner", &self.provisioner.keys().collect::<Vec<_>>())
+            .finish()
+    }
 }
 
 impl Entity for Provider {

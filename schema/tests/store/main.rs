@@ -18,4 +18,5 @@ mod resources;
 #[cfg(feature = "postgres")]
 mod restart;
 mod sample;
+mod secrets;
 mod tenants;
