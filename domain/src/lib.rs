@@ -7,6 +7,7 @@
 //! - [`cluster`]: the kernel, `decide`, `apply` and `due`: one cluster as a state machine.
 //! - [`macros`]: references in configuration to what is only known once machines exist.
 
+pub mod audit;
 pub mod cluster;
 pub mod cluster_secrets;
 pub mod dependency_cycle;

@@ -9,6 +9,8 @@
 mod answer;
 mod append;
 mod append_batch;
+mod audit;
+mod audit_check;
 mod batch;
 mod bulk;
 mod cluster_output;
@@ -50,6 +52,8 @@ mod work;
 mod writer;
 
 pub use append::{Append, AppendError, Appended, StoredEvent};
+pub use audit::AuditFilter;
+pub use audit_check::AuditCheck;
 pub use clusters::ClusterFilter;
 pub use durations::{DurationHistory, DurationSample};
 pub use engine::Engine;

@@ -213,4 +213,22 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    audit (sequence) {
+        sequence -> BigInt,
+        at_ms -> BigInt,
+        request -> Text,
+        tenant -> Text,
+        username -> Text,
+        credential -> Text,
+        peer -> Text,
+        forwarded -> Text,
+        port -> Text,
+        action -> Text,
+        object -> Text,
+        status -> BigInt,
+        hash -> Text,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(clusters, nodes, ownership, servers, tasks);

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests may unwrap: a panic is their way to fail")]
 
+mod audit;
 mod clusters;
 mod crash;
 mod entities;
