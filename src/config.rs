@@ -30,6 +30,8 @@ pub struct Settings {
     pub auth: Auth,
     /// How secrets are kept.
     pub secrets: Secrets,
+    /// What is recorded of requests.
+    pub audit: Audit,
     /// Who works.
     pub workers: Workers,
     /// Provisioners elsewhere.
@@ -105,6 +107,16 @@ pub enum AuthMode {
 pub struct Secrets {
     /// File with the master keys; empty: `secrets.key` in the data directory.
     pub key_file: String,
+}
+
+/// What is recorded of requests.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Audit {
+    /// How long records are kept, in days; 0: for ever.
+    pub retention_days: u32,
+    /// Whether a proxy stands in front that says whom requests come from.
+    pub trust_forwarded: bool,
 }
 
 /// Who works.

@@ -3,6 +3,7 @@
 mod first_start;
 mod logging;
 mod plugins;
+mod retention;
 mod worker_control;
 
 use std::collections::HashMap;
@@ -230,12 +231,14 @@ async fn listen(state: AppState) -> Result<(), ServeError> {
     let listen = state.settings.listen.clone();
     let logger = state.logger.clone();
     let state = web::Data::new(state);
+    actix_rt::spawn(retention::prune_audit(state.clone()));
     let user = {
         let state = state.clone();
         HttpServer::new(move || {
             App::new()
                 .app_data(state.clone())
                 .wrap(middleware::from_fn(api::tell))
+                .wrap(middleware::from_fn(api::record_users))
                 .wrap(middleware::Compress::default())
                 .wrap(middleware::NormalizePath::trim())
                 .configure(api::user_routes)
@@ -245,6 +248,7 @@ async fn listen(state: AppState) -> Result<(), ServeError> {
         App::new()
             .app_data(state.clone())
             .wrap(middleware::from_fn(api::tell))
+            .wrap(middleware::from_fn(api::record_workers))
             .wrap(middleware::NormalizePath::trim())
             .configure(api::task_routes)
     });

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::apply::refuse_cycles;
+use super::audit::about;
 use super::body;
 use super::cluster_changes;
 use super::cluster_view::{details, plan, status};
@@ -114,7 +115,7 @@ async fn ask(state: State, identity: Identity, query: web::Query<CreateQuery>, b
         state.blocking(move |state| Ok(state.vault.forget(id)?)).await?;
     }
     created?;
-    Ok(HttpResponse::Ok().json(json!({ "id": id })))
+    Ok(about(HttpResponse::Ok().json(json!({ "id": id })), format!("/v2/clusters/{id}")))
 }
 
 /// Looks up, checks, numbers and solves. Waits for the database.

@@ -4,12 +4,13 @@ use std::fmt::Write;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{AUTHORIZATION, HeaderMap};
-use actix_web::{FromRequest, HttpRequest, dev::Payload, web};
+use actix_web::{FromRequest, HttpMessage, HttpRequest, dev::Payload, web};
 use cooperage_domain::cluster::Account;
-use cooperage_schema::SUPERADMIN;
+use cooperage_schema::{SUPERADMIN, Token};
 use futures::future::LocalBoxFuture;
 use sha2::{Digest, Sha256};
 
+use super::audit::Caller;
 use super::problem::Problem;
 use super::state::AppState;
 use crate::config::AuthMode;
@@ -91,9 +92,14 @@ impl FromRequest for Identity {
             AuthMode::Headers => named(request.headers()),
             AuthMode::Token => token(request.headers()),
         };
+        let request = request.clone();
         Box::pin(async move {
             let claim = claim?;
-            state.blocking(move |state| resolve(state, claim)).await
+            let (caller, identity) = state.blocking(move |state| Ok(resolve(state, claim))).await?;
+            if let Some(caller) = caller {
+                request.extensions_mut().insert(caller);
+            }
+            identity
         })
     }
 }
@@ -126,27 +132,45 @@ fn token(headers: &HeaderMap) -> Result<Claim, Problem> {
     })
 }
 
-fn resolve(state: &AppState, claim: Claim) -> Result<Identity, Problem> {
+/// Who calls, for the record, also where it is refused; and whether it counts.
+fn resolve(state: &AppState, claim: Claim) -> (Option<Caller>, Result<Identity, Problem>) {
     match claim {
         Claim::Named { user, tenant } => {
-            let found = state.store.tenant(&tenant)?;
-            let tenant = found.ok_or_else(|| {
-                Problem::new(StatusCode::NOT_FOUND, format!("tenant {tenant:?} does not exist"))
-            })?;
-            Ok(Identity { user, tenant: tenant.id })
-        }
-        Claim::Token(token) => {
-            let now = state.clock.now();
-            let found = state.store.token_by_hash(&hash(&token))?;
-            let valid = found.filter(|token| {
-                token.revoked_ms.is_none() && token.expires_ms.is_none_or(|expires| expires > now)
+            let identity = by_name(state, user, &tenant);
+            let caller = identity.as_ref().ok().map(|known| Caller {
+                tenant: known.tenant.clone(),
+                user: known.user.clone(),
+                credential: "headers".to_owned(),
             });
-            let token = valid.ok_or_else(|| {
-                Problem::new(StatusCode::UNAUTHORIZED, "the token is unknown, expired or revoked")
-            })?;
-            Ok(Identity { user: token.user, tenant: token.tenant })
+            (caller, identity)
         }
+        Claim::Token(token) => match state.store.token_by_hash(&hash(&token)) {
+            Ok(found) => {
+                let caller = found.as_ref().map(|token| Caller {
+                    tenant: token.tenant.clone(),
+                    user: token.user.clone(),
+                    credential: format!("token {}", token.id),
+                });
+                (caller, by_token(found, state.clock.now()))
+            }
+            Err(fault) => (None, Err(fault.into())),
+        },
     }
+}
+
+fn by_name(state: &AppState, user: String, tenant: &str) -> Result<Identity, Problem> {
+    let found = state.store.tenant(tenant)?;
+    let tenant = found
+        .ok_or_else(|| Problem::new(StatusCode::NOT_FOUND, format!("tenant {tenant:?} does not exist")))?;
+    Ok(Identity { user, tenant: tenant.id })
+}
+
+fn by_token(found: Option<Token>, now: i64) -> Result<Identity, Problem> {
+    let valid = found
+        .filter(|token| token.revoked_ms.is_none() && token.expires_ms.is_none_or(|expires| expires > now));
+    let token = valid
+        .ok_or_else(|| Problem::new(StatusCode::UNAUTHORIZED, "the token is unknown, expired or revoked"))?;
+    Ok(Identity { user: token.user, tenant: token.tenant })
 }
 
 /// What is kept of a token.

@@ -1,6 +1,8 @@
 //! REST under `/v2`, wire-compatible with Coopr and extended in its style.
 
 mod apply;
+mod audit;
+mod audit_log;
 mod body;
 mod capacity;
 mod cluster_changes;
@@ -26,12 +28,14 @@ mod resolve;
 mod resources;
 mod rpc;
 mod secret_fields;
+pub mod secrets;
 mod state;
 mod tasks;
 mod tenants;
 mod upload;
 mod usage;
 
+pub use audit::{record_users, record_workers};
 pub use error_language::tell;
 pub use identity::hash;
 pub use reservations::Reservations;
@@ -54,6 +58,7 @@ pub fn user_routes(config: &mut web::ServiceConfig) {
         .service(web::resource("/v2/resolve").route(web::post().to(resolve::post)))
         .service(web::resource("/v2/metrics/queues").route(web::get().to(queues::get)))
         .service(web::resource("/v2/metrics/nodes/usage").route(web::get().to(usage::get)))
+        .configure(audit_log::routes)
         .configure(clusters::routes)
         .configure(provisioners::user_routes)
         .configure(cluster_changes::routes)
@@ -64,6 +69,7 @@ pub fn user_routes(config: &mut web::ServiceConfig) {
         .configure(profile::routes)
         .configure(resources::routes)
         .configure(rpc::routes)
+        .configure(secrets::routes)
         .configure(tenants::routes)
         .default_service(web::to(unknown_path));
 }
