@@ -320,10 +320,10 @@ mod tests {
 
     #[test]
     fn the_password_of_the_database_is_not_shown() {
-        let set = vec!["database.url=postgres://coop:secret@db/coop".to_owned()];
+        let set = vec!["database.url=postgres://coop:pa55word@db/coop".to_owned()];
         let settings = Settings::load(Some(Path::new("etc/cooperage.toml")), &set).unwrap();
         let shown = toml::to_string(&settings).unwrap();
-        assert!(shown.contains("postgres://") && !shown.contains("secret"), "{shown}");
+        assert!(shown.contains("postgres://") && !shown.contains("pa55word"), "{shown}");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests may unwrap: a panic is their way to fail")]
 
+mod audit;
 mod clusters;
 mod entities;
 mod json_rules;
