@@ -28,6 +28,10 @@ pub struct Settings {
     pub listen: Listen,
     /// Who is let in.
     pub auth: Auth,
+    /// How secrets are kept.
+    pub secrets: Secrets,
+    /// What is recorded of requests.
+    pub audit: Audit,
     /// Who works.
     pub workers: Workers,
     /// Provisioners elsewhere.
@@ -109,6 +113,24 @@ pub enum AuthMode {
     Token,
     /// By headers that are believed, as in Coopr.
     Headers,
+}
+
+/// How secrets are kept.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Secrets {
+    /// File with the master keys; empty: `secrets.key` in the data directory.
+    pub key_file: String,
+}
+
+/// What is recorded of requests.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Audit {
+    /// How long records are kept, in days; 0: for ever.
+    pub retention_days: u32,
+    /// Whether a proxy stands in front that says whom requests come from.
+    pub trust_forwarded: bool,
 }
 
 /// Who works.
@@ -275,6 +297,16 @@ impl Settings {
         }
     }
 
+    /// Where the master keys of secrets are.
+    #[must_use]
+    pub fn secrets_key(&self) -> PathBuf {
+        if self.secrets.key_file.is_empty() {
+            self.data_dir.join("secrets.key")
+        } else {
+            self.secrets.key_file.clone().into()
+        }
+    }
+
     /// Where base images of local machines are kept.
     #[must_use]
     pub fn images_dir(&self) -> PathBuf {
@@ -313,10 +345,10 @@ mod tests {
 
     #[test]
     fn the_password_of_the_database_is_not_shown() {
-        let set = vec!["database.url=postgres://coop:secret@db/coop".to_owned()];
+        let set = vec!["database.url=postgres://coop:pa55word@db/coop".to_owned()];
         let settings = Settings::load(Some(Path::new("etc/cooperage.toml")), &set).unwrap();
         let shown = toml::to_string(&settings).unwrap();
-        assert!(shown.contains("postgres://") && !shown.contains("secret"), "{shown}");
+        assert!(shown.contains("postgres://") && !shown.contains("pa55word"), "{shown}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod first_start;
 mod logging;
 mod plugins;
+mod retention;
 mod worker_control;
 
 use std::collections::HashMap;
@@ -27,7 +28,7 @@ use cooperage_actors::worker_pool::WorkerPool;
 use cooperage_domain::invalid::Invalid;
 use cooperage_plugins::resources::ResourceDirectory;
 use cooperage_plugins::ssh::SshError;
-use cooperage_schema::{DatabaseUrl, SUPERADMIN, Store, StoreError, StoreOptions, Vault, VaultError};
+use cooperage_schema::{DatabaseUrl, KnownSecrets, SUPERADMIN, Store, StoreError, StoreOptions, Vault};
 use slog::{Logger, info};
 use tokio::runtime::Runtime;
 
@@ -63,9 +64,6 @@ pub enum ServeError {
     /// The database cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Secrets cannot be kept.
-    #[error(transparent)]
-    Vault(#[from] VaultError),
     /// A setting has a fault.
     #[error(transparent)]
     Setting(#[from] Invalid),
@@ -99,9 +97,10 @@ pub fn serve(settings: Settings) -> Result<(), ServeError> {
     if !faults.is_empty() {
         return Err(ServeError::UnruledRoutes(faults));
     }
-    let logger = logging::logger(&settings.log)?;
+    let known = KnownSecrets::default();
+    let logger = logging::logger(&settings.log, known.clone())?;
     let _lock = take_data_dir(&settings.data_dir)?;
-    let store = Store::open(&settings.database_url().parse::<DatabaseUrl>()?, StoreOptions::default())?;
+    let store = open_store(&settings)?;
     let clock: SharedClock = Arc::new(WallClock::default());
     let resources = ResourceDirectory::new(settings.data_dir.join("resources"));
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -111,10 +110,19 @@ pub fn serve(settings: Settings) -> Result<(), ServeError> {
         .build()?;
     let plugins = plugins::built_in(&settings, &resources, &runtime, &logger)?;
     first_start::register(&store, &plugins, &*clock)?;
+    first_start::seal_stored(&store, &logger)?;
     first_start::make_admin_token(&store, &settings.data_dir, &*clock, &logger)?;
     let system = actix::System::new();
     let result = system.block_on(async {
-        let state = start_actors(settings, store.clone(), clock, resources, plugins, &runtime, &logger)?;
+        let state = start_actors(
+            settings,
+            Vault::new(store.clone(), known),
+            clock,
+            resources,
+            plugins,
+            &runtime,
+            &logger,
+        )?;
         listen(state).await
     });
     runtime.shutdown_background();
@@ -123,8 +131,20 @@ pub fn serve(settings: Settings) -> Result<(), ServeError> {
     result
 }
 
+/// The database of these settings, with the keys of its secrets.
+///
+/// # Errors
+/// When it cannot be used.
+pub fn open_store(settings: &Settings) -> Result<Store, ServeError> {
+    let options = StoreOptions { secrets_key: Some(settings.secrets_key()), ..StoreOptions::default() };
+    Ok(Store::open(&settings.database_url().parse::<DatabaseUrl>()?, options)?)
+}
+
 /// Makes the data directory, and holds it as long as the file lives.
-fn take_data_dir(path: &Path) -> Result<File, ServeError> {
+///
+/// # Errors
+/// When it cannot be made, or another server holds it.
+pub fn take_data_dir(path: &Path) -> Result<File, ServeError> {
     use std::os::unix::fs::DirBuilderExt;
     let fault = |source| ServeError::DataDir { path: path.to_owned(), source };
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(fault)?;
@@ -143,15 +163,15 @@ fn take_data_dir(path: &Path) -> Result<File, ServeError> {
 
 fn start_actors(
     settings: Settings,
-    store: Store,
+    vault: Vault,
     clock: SharedClock,
     resources: ResourceDirectory,
     plugins: Arc<cooperage_plugins::PluginSet>,
     runtime: &Runtime,
     logger: &Logger,
 ) -> Result<AppState, ServeError> {
+    let store = vault.store().clone();
     let estimates = Estimates::new(store.durations()?);
-    let vault = Vault::open(store.clone(), &settings.data_dir.join("secrets.key"))?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let pool = WorkerPool::new(settings.workers.local).start();
     let journal = Journal::new(store.journal(), logger.clone());
@@ -220,6 +240,7 @@ async fn listen(state: AppState) -> Result<(), ServeError> {
     let listen = state.settings.listen.clone();
     let logger = state.logger.clone();
     let state = web::Data::new(state);
+    actix_rt::spawn(retention::prune_audit(state.clone()));
     let user = {
         let state = state.clone();
         HttpServer::new(move || {
@@ -227,6 +248,7 @@ async fn listen(state: AppState) -> Result<(), ServeError> {
                 .app_data(state.clone())
                 .wrap(middleware::from_fn(api::authorize_user))
                 .wrap(middleware::from_fn(api::tell))
+                .wrap(middleware::from_fn(api::record_users))
                 .wrap(middleware::Compress::default())
                 .wrap(middleware::NormalizePath::trim())
                 .configure(|config| api::serve(Port::User, config))
@@ -237,6 +259,7 @@ async fn listen(state: AppState) -> Result<(), ServeError> {
             .app_data(state.clone())
             .wrap(middleware::from_fn(api::authorize_tasks))
             .wrap(middleware::from_fn(api::tell))
+            .wrap(middleware::from_fn(api::record_workers))
             .wrap(middleware::NormalizePath::trim())
             .configure(|config| api::serve(Port::Tasks, config))
     });

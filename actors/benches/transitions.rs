@@ -29,7 +29,7 @@ use cooperage_domain::entity::{AutomatorType, ProviderType, ServiceAction};
 use cooperage_domain::id::{ClusterId, NodeId};
 use cooperage_domain::task::TaskReport;
 use cooperage_plugins::{Automator, Context, PluginSet, Provider, TaskFault};
-use cooperage_schema::{Store, StoreOptions, Vault};
+use cooperage_schema::{KnownSecrets, Store, StoreOptions, Vault};
 use serde_json::json;
 use slog::{Drain, Logger, Never, OwnedKVList, Record, o};
 
@@ -149,7 +149,11 @@ impl Bench {
     fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let url = folder.path().join("bench.db").to_str().unwrap().parse().unwrap();
-        let store = Store::open(&url, StoreOptions::default()).unwrap();
+        let store = Store::open(
+            &url,
+            StoreOptions { secrets_key: Some(folder.path().join("key")), ..StoreOptions::default() },
+        )
+        .unwrap();
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let ended = Arc::new(AtomicUsize::new(0));
@@ -162,7 +166,7 @@ impl Bench {
             pool: WorkerPool::new(usize::MAX).start(),
             provisioner: Provisioner::new(Arc::new(plugins), runtime.handle().clone()).start(),
             handover: Handover::default().start(),
-            vault: Vault::open(store.clone(), &folder.path().join("key")).unwrap(),
+            vault: Vault::new(store.clone(), KnownSecrets::default()),
             janitor: Janitor::new(clock.clone()).start(),
             log: TaskLog::new(store.journal(), clock.clone(), logger.clone()),
         };

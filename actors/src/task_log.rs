@@ -1,15 +1,14 @@
 //! The output of tasks on its way to the store, line by line while they run.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use cooperage_domain::id::TaskId;
+use cooperage_domain::redact::Redactor;
 use cooperage_plugins::{Output, Stream};
 use cooperage_schema::{Journal, OutputChunk, Stream as StoredStream};
-use serde_json::{Map, Value};
 use slog::{Logger, warn};
 use tokio::sync::mpsc;
 
@@ -23,11 +22,6 @@ const MAX_TOGETHER: usize = 1_024;
 const MAX_LINE: usize = 16_384;
 /// Pause before lines are given again to a store that is away.
 const PAUSE: Duration = Duration::from_millis(500);
-
-/// What stands in place of a secret.
-const MASK: &str = "********";
-/// Shorter values are too common in any text to be masked, in bytes.
-const SHORTEST_SECRET: usize = 4;
 
 /// Takes the output of all tasks.
 #[derive(Clone)]
@@ -62,11 +56,10 @@ impl TaskLog {
         log
     }
 
-    /// Where one execution's output goes. Secret values that it prints are masked.
+    /// Where one execution's output goes, without what `redactor` finds in it.
     #[must_use]
-    pub fn of(&self, task: TaskId, attempt: u32, secrets: &Map<String, Value>) -> TaskOutput {
-        let texts = secrets.values().filter_map(Value::as_str).filter(|text| text.len() >= SHORTEST_SECRET);
-        TaskOutput { log: self.clone(), task, attempt, secrets: texts.map(str::to_owned).collect() }
+    pub fn of(&self, task: TaskId, attempt: u32, redactor: Redactor) -> TaskOutput {
+        TaskOutput { log: self.clone(), task, attempt, redactor }
     }
 }
 
@@ -109,22 +102,16 @@ pub struct TaskOutput {
     log: TaskLog,
     task: TaskId,
     attempt: u32,
-    secrets: Vec<String>,
-}
-
-impl TaskOutput {
-    fn masked<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mask = |text: Cow<'a, str>, secret: &String| match text.contains(secret.as_str()) {
-            true => Cow::Owned(text.replace(secret.as_str(), MASK)),
-            false => text,
-        };
-        self.secrets.iter().fold(Cow::Borrowed(text), mask)
-    }
+    redactor: Redactor,
 }
 
 impl Output for TaskOutput {
+    fn redactor(&self) -> Redactor {
+        self.redactor.clone()
+    }
+
     fn line(&self, stream: Stream, text: &str) {
-        let text = self.masked(text);
+        let text = self.redactor.text(text);
         let end = text.floor_char_boundary(MAX_LINE);
         let chunk = OutputChunk {
             task: self.task,

@@ -8,7 +8,9 @@
 //! - [`macros`]: references in configuration to what is only known once machines exist.
 
 pub mod access;
+pub mod audit;
 pub mod cluster;
+pub mod cluster_secrets;
 pub mod dependency_cycle;
 pub mod entity;
 pub mod hostname;
@@ -24,6 +26,8 @@ pub mod plan;
 pub mod provider_fields;
 pub mod provisioner;
 pub mod quota;
+pub mod redact;
 pub mod resolve;
+pub mod secret_fields;
 pub mod task;
 pub mod tenant;

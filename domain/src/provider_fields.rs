@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::entity::{FieldSchema, ParameterSet, Parameters, Provider};
+use crate::secret_fields::is_secret;
 
 /// Not enough was given: one entry for each alternative, with the fields that would complete it. Any one suffices.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
@@ -60,7 +61,9 @@ pub fn group_fields(parameters: &Parameters, fields: &Map<String, Value>) -> Gro
     for (name, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
         let overriding = parameters.admin.fields.get(name).filter(|schema| schema.overridable);
         match overriding.or_else(|| parameters.user.fields.get(name)) {
-            Some(schema) if schema.is_secret() => grouped.sensitive.insert(name.clone(), value.clone()),
+            Some(_) if is_secret(Some(parameters), name) => {
+                grouped.sensitive.insert(name.clone(), value.clone())
+            }
             Some(_) => grouped.plain.insert(name.clone(), value.clone()),
             None => {
                 grouped.ignored.push(name.clone());

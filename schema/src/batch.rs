@@ -1,12 +1,14 @@
 //! Everything that shares one transaction.
 
+use cooperage_domain::audit::Record;
+
 use crate::answer::Answer;
 use crate::append::{Append, AppendError, Appended};
 use crate::engine::Engine;
 use crate::error::StoreError;
 use crate::output::OutputChunk;
 use crate::work::Work;
-use crate::{append_batch, output};
+use crate::{append_batch, audit, output};
 
 /// One thing to be made durable.
 pub(crate) enum Job {
@@ -14,6 +16,8 @@ pub(crate) enum Job {
     Append(Box<Append>, Answer<Appended, AppendError>),
     /// Something a task printed.
     Output(OutputChunk, Answer<u64, StoreError>),
+    /// Something that somebody did.
+    Audit(Box<Record>, Answer<u64, StoreError>),
     /// Anything else.
     Work(Box<dyn Work>),
 }
@@ -23,7 +27,7 @@ impl Job {
     pub(crate) fn refuse(self, fault: &StoreError) {
         match self {
             Self::Append(_, answer) => answer.give(Err(fault.clone().into())),
-            Self::Output(_, answer) => answer.give(Err(fault.clone())),
+            Self::Output(_, answer) | Self::Audit(_, answer) => answer.give(Err(fault.clone())),
             Self::Work(work) => work.finish(Err(fault.clone())),
         }
     }
@@ -36,7 +40,7 @@ impl Job {
                 events + append.snapshot.as_ref().map_or(0, String::len)
             }
             Self::Output(chunk, _) => chunk.text.len(),
-            Self::Work(_) => 0,
+            Self::Audit(..) | Self::Work(_) => 0,
         }
     }
 }
@@ -47,6 +51,7 @@ impl Job {
 pub(crate) struct Batch {
     appends: Vec<(Box<Append>, Answer<Appended, AppendError>)>,
     outputs: Vec<(OutputChunk, Answer<u64, StoreError>)>,
+    audits: Vec<(Box<Record>, Answer<u64, StoreError>)>,
     work: Vec<Box<dyn Work>>,
     size: usize,
 }
@@ -55,6 +60,7 @@ pub(crate) struct Batch {
 pub(crate) struct Outcomes {
     appends: append_batch::Results,
     outputs: output::Results,
+    audits: audit::Results,
     work: Vec<Result<(), StoreError>>,
 }
 
@@ -64,13 +70,14 @@ impl Batch {
         match job {
             Job::Append(append, answer) => self.appends.push((append, answer)),
             Job::Output(chunk, answer) => self.outputs.push((chunk, answer)),
+            Job::Audit(record, answer) => self.audits.push((record, answer)),
             Job::Work(work) => self.work.push(work),
         }
     }
 
     /// How many jobs it has.
     pub(crate) fn len(&self) -> usize {
-        self.appends.len() + self.outputs.len() + self.work.len()
+        self.appends.len() + self.outputs.len() + self.audits.len() + self.work.len()
     }
 
     /// About how much text it carries, in bytes.
@@ -103,7 +110,10 @@ impl Batch {
             }
             work.push(outcome);
         }
-        Ok(Outcomes { appends, outputs, work })
+        // Last, since servers that share the database wait here for each other until the commit.
+        let records: Vec<&Record> = self.audits.iter().map(|(record, _)| &**record).collect();
+        let audits = audit::append_all(engine, &records)?;
+        Ok(Outcomes { appends, outputs, audits, work })
     }
 
     /// Tells each what came of it; only right after the commit.
@@ -112,6 +122,9 @@ impl Batch {
             answer.give(outcome);
         }
         for ((_, answer), outcome) in self.outputs.into_iter().zip(outcomes.outputs) {
+            answer.give(outcome);
+        }
+        for ((_, answer), outcome) in self.audits.into_iter().zip(outcomes.audits) {
             answer.give(outcome);
         }
         for (work, outcome) in self.work.into_iter().zip(outcomes.work) {
@@ -130,6 +143,9 @@ impl Batch {
             answer.give(Err(fault.clone().into()));
         }
         for (_, answer) in self.outputs {
+            answer.give(Err(fault.clone()));
+        }
+        for (_, answer) in self.audits {
             answer.give(Err(fault.clone()));
         }
         for work in self.work {

@@ -93,6 +93,36 @@ impl Engine {
         outcome.map_err(|fault| cause.unwrap_or(fault))
     }
 
+    /// Does work in a transaction of its own, on a connection without one.
+    pub(crate) fn alone<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.begin()?;
+        match self.savepoint(work) {
+            Ok(value) => {
+                self.commit()?;
+                Ok(value)
+            }
+            Err(fault) => {
+                // What made the work fail is told; a connection that cannot roll back is not used again.
+                let _ = <Self as TransactionManager<Self>>::rollback_transaction(self);
+                Err(fault)
+            }
+        }
+    }
+
+    /// Lets nobody else add or wrap data keys until the transaction ends. SQLite has one writer anyway.
+    pub(crate) fn lock_data_keys(&mut self) -> QueryResult<()> {
+        match self {
+            Self::Sqlite(_) => Ok(()),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(connection) => {
+                connection.batch_execute("LOCK TABLE data_keys IN SHARE ROW EXCLUSIVE MODE")
+            }
+        }
+    }
+
     /// Makes the transaction durable.
     pub(crate) fn commit(&mut self) -> QueryResult<()> {
         <Self as TransactionManager<Self>>::commit_transaction(self)

@@ -2,23 +2,36 @@
 //!
 //! Versions count from 1 for each name. A new one is one above the highest that is there, so the number of a deleted newest
 //! version is given again. Provider types and automator types are global: they are the same for every tenant.
+//!
+//! Secrets of providers lie sealed beside their documents; whoever asks the store gets them in their places.
+
+use std::fmt;
 
 use cooperage_domain::entity::{Entity, Kind};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Text};
+use diesel::sql_types::{BigInt, Nullable, Text};
 
 use crate::engine::Engine;
 use crate::error::StoreError;
+use crate::keyring::Keyring;
+use crate::sealed_fields;
 use crate::sql::{Statement, Value};
 use crate::store::Store;
 use crate::tables::entities;
 
 /// An entity whose type is only known as its kind: checked, and ready to be stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Document {
     kind: Kind,
     name: String,
     json: String,
+}
+
+/// Names it and does not show it: it may hold secrets.
+impl fmt::Debug for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Document({} {:?})", self.kind.noun(), self.name)
+    }
 }
 
 impl Document {
@@ -74,11 +87,11 @@ impl Put {
     }
 }
 
-const NEWEST_OF_KIND: &str = "SELECT e.name, e.version, e.document FROM entities e \
+const NEWEST_OF_KIND: &str = "SELECT e.name, e.version, e.document, e.sealed FROM entities e \
     WHERE e.tenant = ? AND e.kind = ? AND e.version = (SELECT max(n.version) FROM entities n \
         WHERE n.tenant = e.tenant AND n.kind = e.kind AND n.name = e.name)";
 
-const NEWEST_OF_NAME: &str = "SELECT version, document FROM entities \
+const NEWEST_OF_NAME: &str = "SELECT version, document, sealed FROM entities \
     WHERE tenant = ? AND kind = ? AND name = ? AND (version = ? OR ? IS NULL) ORDER BY version DESC LIMIT 1";
 
 /// Under which tenant a kind is stored for a tenant.
@@ -89,61 +102,97 @@ const fn scope(kind: Kind, tenant: &str) -> &str {
     }
 }
 
-fn newest_of_kind(engine: &mut Engine, tenant: &str, kind: Kind) -> QueryResult<Vec<(String, u64, String)>> {
-    let values = [Value::text(scope(kind, tenant)), Value::text(kind.plural())];
-    let mut rows: Vec<(String, i64, String)> =
-        Statement::<_, (Text, BigInt, Text)>::new(NEWEST_OF_KIND, &values).load(engine)?;
+fn newest_of_kind(
+    engine: &mut Engine,
+    keyring: &Keyring,
+    tenant: &str,
+    kind: Kind,
+) -> Result<Vec<(String, u64, String)>, StoreError> {
+    let tenant = scope(kind, tenant);
+    let values = [Value::text(tenant), Value::text(kind.plural())];
+    let mut rows: Vec<(String, i64, String, Option<String>)> =
+        Statement::<_, (Text, BigInt, Text, Nullable<Text>)>::new(NEWEST_OF_KIND, &values).load(engine)?;
     // Sorted here, since the order of text in the database depends on how it was set up.
     rows.sort_by(|a, b| a.0.cmp(&b.0));
-    Ok(rows.into_iter().map(|(name, version, json)| (name, version.cast_unsigned(), json)).collect())
+    let open = |(name, version, json, sealed): (String, i64, String, Option<String>)| {
+        let json = sealed_fields::open(engine, keyring, (tenant, kind, &name), json, sealed.as_deref())?;
+        Ok((name, version.cast_unsigned(), json))
+    };
+    rows.into_iter().map(open).collect()
 }
 
 /// One version, or the newest when none is named.
 fn find(
     engine: &mut Engine,
+    keyring: &Keyring,
+    (tenant, kind, name): (&str, Kind, &str),
+    version: Option<u64>,
+) -> Result<Option<(u64, String)>, StoreError> {
+    let tenant = scope(kind, tenant);
+    let Some((version, json, sealed)) = find_row(engine, tenant, kind, name, version)? else {
+        return Ok(None);
+    };
+    let json = sealed_fields::open(engine, keyring, (tenant, kind, name), json, sealed.as_deref())?;
+    Ok(Some((version, json)))
+}
+
+/// The newest version of something that is common to all tenants and holds no secrets.
+pub(crate) fn find_clear(engine: &mut Engine, kind: Kind, name: &str) -> QueryResult<Option<String>> {
+    Ok(find_row(engine, scope(kind, ""), kind, name, None)?.map(|(_, json, _)| json))
+}
+
+fn find_row(
+    engine: &mut Engine,
     tenant: &str,
     kind: Kind,
     name: &str,
     version: Option<u64>,
-) -> QueryResult<Option<(u64, String)>> {
+) -> QueryResult<Option<(u64, String, Option<String>)>> {
     let version = Value::Int(version.map(u64::cast_signed));
-    let values = [
-        Value::text(scope(kind, tenant)),
-        Value::text(kind.plural()),
-        Value::text(name),
-        version.clone(),
-        version,
-    ];
-    let row: Option<(i64, String)> =
-        Statement::<_, (BigInt, Text)>::new(NEWEST_OF_NAME, &values).get_result(engine).optional()?;
-    Ok(row.map(|(version, json)| (version.cast_unsigned(), json)))
+    let values =
+        [Value::text(tenant), Value::text(kind.plural()), Value::text(name), version.clone(), version];
+    let row: Option<(i64, String, Option<String>)> =
+        Statement::<_, (BigInt, Text, Nullable<Text>)>::new(NEWEST_OF_NAME, &values)
+            .get_result(engine)
+            .optional()?;
+    Ok(row.map(|(version, json, sealed)| (version.cast_unsigned(), json, sealed)))
 }
 
 fn insert(
     engine: &mut Engine,
+    keyring: &Keyring,
     tenant: &str,
     document: &Document,
     version: u64,
     at_ms: i64,
-) -> QueryResult<()> {
+) -> Result<(), StoreError> {
+    let tenant = scope(document.kind, tenant);
+    let stored = sealed_fields::seal(engine, keyring, tenant, document)?;
     diesel::insert_into(entities::table)
         .values((
-            entities::tenant.eq(scope(document.kind, tenant)),
+            entities::tenant.eq(tenant),
             entities::kind.eq(document.kind.plural()),
             entities::name.eq(&document.name),
             entities::version.eq(version.cast_signed()),
-            entities::document.eq(&document.json),
+            entities::document.eq(stored.json),
             entities::created_ms.eq(at_ms),
+            entities::sealed.eq(stored.sealed),
         ))
         .execute(engine)?;
     Ok(())
 }
 
-/// Gives one tenant the newest version of everything another describes, as first versions.
-pub(crate) fn copy(engine: &mut Engine, from: &str, to: &str, at_ms: i64) -> QueryResult<()> {
+/// Gives one tenant the newest version of everything another describes, as first versions. Secrets are sealed anew for it.
+pub(crate) fn copy(
+    engine: &mut Engine,
+    keyring: &Keyring,
+    from: &str,
+    to: &str,
+    at_ms: i64,
+) -> Result<(), StoreError> {
     for kind in Kind::OWNED {
-        for (name, _, json) in newest_of_kind(engine, from, kind)? {
-            insert(engine, to, &Document { kind, name, json }, 1, at_ms)?;
+        for (name, _, json) in newest_of_kind(engine, keyring, from, kind)? {
+            insert(engine, keyring, to, &Document { kind, name, json }, 1, at_ms)?;
         }
     }
     Ok(())
@@ -157,16 +206,17 @@ pub(crate) fn clear(engine: &mut Engine, tenant: &str) -> QueryResult<()> {
 
 fn put_changed(
     engine: &mut Engine,
+    keyring: &Keyring,
     tenant: &str,
     document: &Document,
     at_ms: i64,
 ) -> Result<Put, StoreError> {
-    let put = match find(engine, tenant, document.kind, &document.name, None)? {
+    let put = match find(engine, keyring, (tenant, document.kind, &document.name), None)? {
         None => Put::Created(1),
         Some((version, json)) if is_same(&json, &document.json) => return Ok(Put::Unchanged(version)),
         Some((version, _)) => Put::Changed(version + 1),
     };
-    insert(engine, tenant, document, put.version(), at_ms)?;
+    insert(engine, keyring, tenant, document, put.version(), at_ms)?;
     Ok(put)
 }
 
@@ -190,7 +240,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn entities<E: Entity>(&self, tenant: &str) -> Result<Vec<E>, StoreError> {
-        let rows = self.read(|engine| Ok(newest_of_kind(engine, tenant, E::KIND)?))?;
+        let rows = self.read(|engine| newest_of_kind(engine, &self.keyring(), tenant, E::KIND))?;
         rows.iter().map(|(name, version, json)| parse(name, *version, json)).collect()
     }
 
@@ -199,7 +249,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn documents(&self, tenant: &str, kind: Kind) -> Result<Vec<Document>, StoreError> {
-        let rows = self.read(|engine| Ok(newest_of_kind(engine, tenant, kind)?))?;
+        let rows = self.read(|engine| newest_of_kind(engine, &self.keyring(), tenant, kind))?;
         Ok(rows.into_iter().map(|(name, _, json)| Document { kind, name, json }).collect())
     }
 
@@ -213,7 +263,7 @@ impl Store {
         name: &str,
         version: Option<u64>,
     ) -> Result<Option<E>, StoreError> {
-        let row = self.read(|engine| Ok(find(engine, tenant, E::KIND, name, version)?))?;
+        let row = self.read(|engine| find(engine, &self.keyring(), (tenant, E::KIND, name), version))?;
         row.map(|(version, json)| parse(name, version, &json)).transpose()
     }
 
@@ -223,12 +273,13 @@ impl Store {
     /// [`StoreError::AlreadyExists`] when there is one of its name, [`StoreError::Invalid`] when a rule of its kind does not
     /// hold, or when the database cannot be written.
     pub fn create_entity<E: Entity>(&self, tenant: &str, entity: E, at_ms: i64) -> Result<(), StoreError> {
-        let (tenant, document) = (tenant.to_owned(), Document::new(entity)?);
+        let (tenant, document, keyring) = (tenant.to_owned(), Document::new(entity)?, self.keyring());
         self.write(move |engine| {
-            if find(engine, &tenant, document.kind, &document.name, None)?.is_some() {
+            if find_row(engine, scope(document.kind, &tenant), document.kind, &document.name, None)?.is_some()
+            {
                 return Err(StoreError::AlreadyExists { what: document.kind.noun(), name: document.name });
             }
-            Ok(insert(engine, &tenant, &document, 1, at_ms)?)
+            insert(engine, &keyring, &tenant, &document, 1, at_ms)
         })
     }
 
@@ -237,11 +288,12 @@ impl Store {
     /// # Errors
     /// [`StoreError::Invalid`] when a rule of its kind does not hold, or when the database cannot be written.
     pub fn put_entity<E: Entity>(&self, tenant: &str, entity: E, at_ms: i64) -> Result<u64, StoreError> {
-        let (tenant, document) = (tenant.to_owned(), Document::new(entity)?);
+        let (tenant, document, keyring) = (tenant.to_owned(), Document::new(entity)?, self.keyring());
         self.write(move |engine| {
-            let newest = find(engine, &tenant, document.kind, &document.name, None)?;
-            let version = newest.map_or(0, |(version, _)| version) + 1;
-            insert(engine, &tenant, &document, version, at_ms)?;
+            let scope = scope(document.kind, &tenant);
+            let newest = find_row(engine, scope, document.kind, &document.name, None)?;
+            let version = newest.map_or(0, |(version, ..)| version) + 1;
+            insert(engine, &keyring, &tenant, &document, version, at_ms)?;
             Ok(version)
         })
     }
@@ -257,9 +309,10 @@ impl Store {
         documents: Vec<Document>,
         at_ms: i64,
     ) -> Result<Vec<Put>, StoreError> {
-        let tenant = tenant.to_owned();
+        let (tenant, keyring) = (tenant.to_owned(), self.keyring());
         self.write(move |engine| {
-            documents.iter().map(|document| put_changed(engine, &tenant, document, at_ms)).collect()
+            let put = |document| put_changed(engine, &keyring, &tenant, document, at_ms);
+            documents.iter().map(put).collect()
         })
     }
 
@@ -274,17 +327,19 @@ impl Store {
         documents: Vec<Document>,
         at_ms: i64,
     ) -> Result<(), StoreError> {
-        let tenant = tenant.to_owned();
+        let (tenant, keyring) = (tenant.to_owned(), self.keyring());
         self.write(move |engine| {
             clear(engine, &tenant)?;
             for document in documents {
-                if find(engine, &tenant, document.kind, &document.name, None)?.is_some() {
+                if find_row(engine, scope(document.kind, &tenant), document.kind, &document.name, None)?
+                    .is_some()
+                {
                     return Err(StoreError::AlreadyExists {
                         what: document.kind.noun(),
                         name: document.name,
                     });
                 }
-                insert(engine, &tenant, &document, 1, at_ms)?;
+                insert(engine, &keyring, &tenant, &document, 1, at_ms)?;
             }
             Ok(())
         })

@@ -5,6 +5,8 @@ use std::fmt::Display;
 use cooperage_domain::invalid::Invalid;
 use diesel::result::{DatabaseErrorKind, Error};
 
+use crate::secrets_error::SecretsError;
+
 /// A fault of the store. Cheap to clone: all callers whose work shared a transaction are told the same.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
@@ -135,6 +137,9 @@ pub enum StoreError {
         /// What to do.
         remedy: &'static str,
     },
+    /// Secrets cannot be kept or read.
+    #[error(transparent)]
+    Secrets(#[from] SecretsError),
     /// A rule of the domain does not hold.
     #[error(transparent)]
     Invalid(#[from] Invalid),

@@ -5,6 +5,8 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, channel, sync_channel};
 
+use cooperage_domain::audit::Record;
+
 use crate::answer::Answer;
 use crate::append::{Append, AppendError, Appended};
 use crate::batch::Job;
@@ -110,6 +112,15 @@ impl Journal {
         work: impl FnOnce(&mut Engine) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         self.wait_for(|answer| work_job(work, answer))
+    }
+
+    /// Puts a record whose texts the database can hold at the end of the audit log.
+    pub(crate) fn offer_audit(
+        &self,
+        record: Record,
+        reply: impl FnOnce(Result<u64, StoreError>) + Send + 'static,
+    ) {
+        self.offer(Job::Audit(Box::new(record), Answer::new(reply)));
     }
 
     /// What the writer has done since it was started.

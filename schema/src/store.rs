@@ -1,6 +1,7 @@
 //! The store: one connection that writes, some that read.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use diesel::r2d2::Pool;
 use crate::engine::{Engine, Readers, Role};
 use crate::error::StoreError;
 use crate::journal::{Counts, Journal};
+use crate::keyring::Keyring;
 use crate::migrations::migrate;
 use crate::url::DatabaseUrl;
 use crate::writer::Writer;
@@ -22,11 +24,18 @@ pub struct StoreOptions {
     pub reader_timeout: Duration,
     /// Name of this server among those that share the database; clusters are owned under it.
     pub server: String,
+    /// File with the master keys of secrets; it is made when nothing is sealed yet. Without it no secrets are kept or read.
+    pub secrets_key: Option<PathBuf>,
 }
 
 impl Default for StoreOptions {
     fn default() -> Self {
-        Self { readers: 4, reader_timeout: Duration::from_secs(10), server: "local".to_owned() }
+        Self {
+            readers: 4,
+            reader_timeout: Duration::from_secs(10),
+            server: "local".to_owned(),
+            secrets_key: None,
+        }
     }
 }
 
@@ -40,6 +49,10 @@ struct Inner {
     journal: Journal,
     readers: Pool<Readers>,
     server: String,
+    url: DatabaseUrl,
+    keyring: Keyring,
+    /// Held by whoever rotates the master key.
+    rotation: Mutex<()>,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -47,10 +60,12 @@ impl Store {
     /// Opens the database, brings it up to date, and starts the thread that writes.
     ///
     /// # Errors
-    /// When it cannot be reached, is held by another process, or was made by a newer release.
+    /// When it cannot be reached, is held by another process, or was made by a newer release; or when the key file is not the
+    /// one its secrets are sealed with.
     pub fn open(url: &DatabaseUrl, options: StoreOptions) -> Result<Self, StoreError> {
         let mut engine = Engine::open(url, Role::Writer)?;
         migrate(&mut engine)?;
+        let keyring = Keyring::load(options.secrets_key, &mut engine)?;
         let readers = Pool::builder()
             .max_size(options.readers.max(1))
             .min_idle(Some(1))
@@ -65,7 +80,8 @@ impl Store {
             .spawn(move || writer.run(&queue))
             .map_err(|fault| StoreError::Unreachable { url: url.to_string(), cause: fault.to_string() })?;
         let writer = Mutex::new(Some(thread));
-        Ok(Self(Arc::new(Inner { journal, readers, server: options.server, writer })))
+        let (server, url, rotation) = (options.server, url.clone(), Mutex::default());
+        Ok(Self(Arc::new(Inner { journal, readers, server, url, keyring, rotation, writer })))
     }
 
     /// The handle through which actors write.
@@ -78,6 +94,21 @@ impl Store {
     #[must_use]
     pub fn server(&self) -> &str {
         &self.0.server
+    }
+
+    /// The keys of secrets.
+    pub(crate) fn keyring(&self) -> Keyring {
+        self.0.keyring.clone()
+    }
+
+    /// Where the database is.
+    pub(crate) fn url(&self) -> &DatabaseUrl {
+        &self.0.url
+    }
+
+    /// Waits for whoever rotates the master key, and keeps others from it.
+    pub(crate) fn rotation_turn(&self) -> MutexGuard<'_, ()> {
+        self.0.rotation.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes everything durable that was given to the writer, and ends it. Later writes get [`StoreError::Closed`]; reads go on.

@@ -8,6 +8,14 @@ diesel::table! {
         version -> BigInt,
         document -> Text,
         created_ms -> BigInt,
+        sealed -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    counters (name) {
+        name -> Text,
+        value -> BigInt,
     }
 }
 
@@ -216,6 +224,34 @@ diesel::table! {
     secrets (cluster) {
         cluster -> BigInt,
         sealed -> Text,
+        tenant -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    data_keys (id) {
+        id -> Text,
+        tenant -> Text,
+        master -> Text,
+        wrapped -> Text,
+    }
+}
+
+diesel::table! {
+    audit (sequence) {
+        sequence -> BigInt,
+        at_ms -> BigInt,
+        request -> Text,
+        tenant -> Text,
+        username -> Text,
+        credential -> Text,
+        peer -> Text,
+        forwarded -> Text,
+        port -> Text,
+        action -> Text,
+        object -> Text,
+        status -> BigInt,
+        hash -> Text,
     }
 }
 

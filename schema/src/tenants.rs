@@ -8,7 +8,7 @@ use crate::projection::TERMINATED;
 use crate::sql::{Statement, Value};
 use crate::store::Store;
 use crate::tables::{clusters, profiles, registered_nodes, tenants, tokens};
-use crate::{entities, resources, users};
+use crate::{entities, keyring, resources, users};
 
 /// Id and name of the tenant of the installation's operators. It is there from the start and stays.
 pub const SUPERADMIN: &str = "superadmin";
@@ -72,14 +72,14 @@ impl Store {
     /// # Errors
     /// [`StoreError::AlreadyExists`] when the name is taken, or when the database cannot be written; then nothing is stored.
     pub fn create_tenant(&self, tenant: Tenant, from: Option<&str>, at_ms: i64) -> Result<(), StoreError> {
-        let from = from.map(str::to_owned);
+        let (from, keyring) = (from.map(str::to_owned), self.keyring());
         self.write(move |engine| {
             let values = [Value::text(&tenant.id), Value::text(&tenant.name), Value::text(&tenant.document)];
             if Statement::<_>::new(INSERT, &values).execute(engine)? == 0 {
                 return Err(StoreError::AlreadyExists { what: "tenant", name: tenant.name });
             }
             if let Some(from) = from {
-                entities::copy(engine, &from, &tenant.id, at_ms)?;
+                entities::copy(engine, &keyring, &from, &tenant.id, at_ms)?;
                 resources::copy(engine, &from, &tenant.id)?;
             }
             Ok(())
@@ -146,6 +146,7 @@ fn refuse_live_clusters(engine: &mut Engine, tenant: &Tenant) -> Result<(), Stor
 
 fn forget(engine: &mut Engine, id: &str) -> QueryResult<()> {
     entities::clear(engine, id)?;
+    keyring::forget(engine, id)?;
     resources::clear(engine, id)?;
     diesel::delete(profiles::table.filter(profiles::tenant.eq(id))).execute(engine)?;
     diesel::delete(registered_nodes::table.filter(registered_nodes::tenant.eq(id))).execute(engine)?;

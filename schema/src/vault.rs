@@ -1,170 +1,196 @@
 //! Secret values of clusters: sealed in the database, open only in memory.
 //!
-//! Each cluster's values are one text, sealed with XChaCha20-Poly1305 under a random nonce and bound to the cluster's id, so
-//! that a row copied to another cluster does not open. The key is a file outside the database, readable by the server's user
-//! only; without it the rows are noise.
+//! Each cluster's values are one text, sealed under the key of its tenant and bound to the cluster, so that a row copied to
+//! another cluster does not open.
 
 use std::collections::HashMap;
-use std::fs;
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use chacha20poly1305::aead::{Aead, AeadCore, KeyInit, OsRng, Payload};
-use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
+use cooperage_domain::cluster_secrets::ClusterSecrets;
 use cooperage_domain::id::ClusterId;
+use cooperage_domain::redact::Redactor;
 use diesel::prelude::*;
 use serde_json::{Map, Value as Json};
+use zeroize::Zeroizing;
 
 use crate::engine::Engine;
 use crate::error::StoreError;
+use crate::keyring::{Keyring, Place};
+use crate::known_secrets::KnownSecrets;
+use crate::secrets_error::SecretsError;
 use crate::sql::{Statement, Value};
 use crate::store::Store;
 use crate::tables::secrets;
 
-/// Length of the key, in bytes.
-const KEY_LENGTH: usize = 32;
-/// Length of a nonce, in bytes.
-const NONCE_LENGTH: usize = 24;
-/// Says how a row is sealed; in front of it.
-const SCHEME: &str = "xc20p1:";
+/// What a cluster's values are called where they are bound to their place.
+const KIND: &str = "clusters";
+/// All of them together are one text.
+const FIELD: &str = "values";
 
-const PUT: &str = "INSERT INTO secrets (cluster, sealed) VALUES (?, ?) \
-    ON CONFLICT (cluster) DO UPDATE SET sealed = excluded.sealed";
+const PUT: &str = "INSERT INTO secrets (cluster, sealed, tenant) VALUES (?, ?, ?) \
+    ON CONFLICT (cluster) DO UPDATE SET sealed = excluded.sealed, tenant = excluded.tenant";
 
-/// Why secrets cannot be kept or read.
-#[derive(Debug, thiserror::Error)]
-pub enum VaultError {
-    /// The key file cannot be used.
-    #[error("the key of the vault, {path}: {source}; restore it from a backup, or make the folder writable")]
-    KeyFile {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// The key does not open what is stored.
-    #[error(
-        "the secrets of cluster {0} do not open: the key file is not the one they were sealed with; restore it"
-    )]
-    WrongKey(ClusterId),
-    /// The database refuses.
-    #[error(transparent)]
-    Store(#[from] StoreError),
+/// A cluster's values, and what finds them in text. Printed without them.
+#[derive(Debug, Default)]
+pub struct OpenSecrets {
+    /// The values.
+    pub secrets: ClusterSecrets,
+    /// Finds them in what tasks print and report.
+    pub redactor: Redactor,
 }
 
-/// Values that have been looked at.
-type Opened = HashMap<ClusterId, Arc<Map<String, Json>>>;
+impl OpenSecrets {
+    fn new(secrets: ClusterSecrets) -> Self {
+        let texts: Vec<Zeroizing<String>> = secrets.texts().into_iter().map(Zeroizing::new).collect();
+        let redactor = Redactor::new(texts.iter().map(|text| text.as_str()));
+        Self { secrets, redactor }
+    }
+}
 
 /// Secret values of clusters.
 #[derive(Clone)]
 pub struct Vault {
     store: Store,
-    cipher: Arc<XChaCha20Poly1305>,
-    open: Arc<Mutex<Opened>>,
+    known: KnownSecrets,
+    open: Arc<Mutex<HashMap<ClusterId, Arc<OpenSecrets>>>>,
 }
 
 impl Vault {
-    /// With the key in the file at `key`, which is made when it is missing.
-    ///
-    /// # Errors
-    /// When the file cannot be read, made, or is no key.
-    pub fn open(store: Store, key: &Path) -> Result<Self, VaultError> {
-        let fault = |source| VaultError::KeyFile { path: key.to_owned(), source };
-        let bytes = match fs::read(key) {
-            Ok(bytes) => bytes,
-            Err(missing) if missing.kind() == io::ErrorKind::NotFound => make_key(key).map_err(fault)?,
-            Err(other) => return Err(fault(other)),
-        };
-        if bytes.len() != KEY_LENGTH {
-            let text = format!("it has {} bytes, a key has {KEY_LENGTH}", bytes.len());
-            return Err(fault(io::Error::new(io::ErrorKind::InvalidData, text)));
-        }
-        let cipher = Arc::new(XChaCha20Poly1305::new(Key::from_slice(&bytes)));
-        Ok(Self { store, cipher, open: Arc::default() })
+    /// In this store, under its keys. `known` hears of every value that is opened.
+    #[must_use]
+    pub fn new(store: Store, known: KnownSecrets) -> Self {
+        Self { store, known, open: Arc::default() }
+    }
+
+    /// The store it is in.
+    #[must_use]
+    pub const fn store(&self) -> &Store {
+        &self.store
     }
 
     /// Keeps a cluster's values, replacing those kept before. Blocks until they are durable.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn keep(&self, cluster: ClusterId, values: Map<String, Json>) -> Result<(), VaultError> {
-        let sealed = self.seal(cluster, &values);
-        self.store.write(move |engine| {
-            let values = [Value::unsigned(cluster.0), Value::text(&sealed)];
-            Statement::<_>::new(PUT, &values).execute(engine)?;
-            Ok(())
-        })?;
-        self.lock().insert(cluster, Arc::new(values));
+    pub fn keep(&self, tenant: &str, cluster: ClusterId, values: ClusterSecrets) -> Result<(), StoreError> {
+        let (keyring, tenant, kept) = (self.store.keyring(), tenant.to_owned(), values.clone());
+        self.store.write(move |engine| put(engine, &keyring, &tenant, cluster, &kept))?;
+        self.remember(cluster, values);
         Ok(())
+    }
+
+    /// Keeps what was given with a request, in place of what was given before; the provider's own stay. Blocks until it is
+    /// durable.
+    ///
+    /// # Errors
+    /// When the database cannot be read or written.
+    pub fn give(&self, tenant: &str, cluster: ClusterId, given: Map<String, Json>) -> Result<(), StoreError> {
+        let before = self.values(cluster)?;
+        let provider = before.secrets.provider.clone();
+        self.keep(tenant, cluster, ClusterSecrets { provider, given })
     }
 
     /// A cluster's values; none when none are kept. Reads the database the first time.
     ///
     /// # Errors
     /// When the database cannot be read, or the key is another one.
-    pub fn values(&self, cluster: ClusterId) -> Result<Arc<Map<String, Json>>, VaultError> {
-        if let Some(values) = self.lock().get(&cluster) {
-            return Ok(Arc::clone(values));
+    pub fn values(&self, cluster: ClusterId) -> Result<Arc<OpenSecrets>, StoreError> {
+        if let Some(values) = self.known(cluster) {
+            return Ok(values);
         }
-        let row: Option<String> = self.store.read(|engine| {
-            let row = secrets::table.find(cluster.0.cast_signed()).select(secrets::sealed);
-            Ok(row.first(engine).optional()?)
-        })?;
-        let values = match row {
-            Some(sealed) => self.unseal(cluster, &sealed).ok_or(VaultError::WrongKey(cluster))?,
-            None => Map::new(),
-        };
-        let values = Arc::new(values);
-        self.lock().insert(cluster, Arc::clone(&values));
-        Ok(values)
+        let keyring = self.store.keyring();
+        let values = self.store.read(|engine| read(engine, &keyring, cluster))?;
+        Ok(self.remember(cluster, values))
     }
 
     /// A cluster's values if they have been looked at since the server started. Never blocks.
     #[must_use]
-    pub fn known(&self, cluster: ClusterId) -> Option<Arc<Map<String, Json>>> {
+    pub fn known(&self, cluster: ClusterId) -> Option<Arc<OpenSecrets>> {
         self.lock().get(&cluster).cloned()
     }
 
     /// Closes a cluster's values in memory, because it is terminated: the database wiped them with its last event.
     pub fn close(&self, cluster: ClusterId) {
-        self.lock().remove(&cluster);
+        let closed = self.lock().remove(&cluster);
+        if let Some(closed) = closed {
+            self.known.forget(closed.secrets.texts());
+        }
     }
 
     /// Forgets the values of a cluster that did not come into being. Blocks until the database has.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn forget(&self, cluster: ClusterId) -> Result<(), VaultError> {
-        self.lock().remove(&cluster);
-        Ok(self.store.write(move |engine| Ok(wipe(engine, &[cluster])?))?)
+    pub fn forget(&self, cluster: ClusterId) -> Result<(), StoreError> {
+        self.close(cluster);
+        self.store.write(move |engine| Ok(wipe(engine, &[cluster])?))
     }
 
-    fn seal(&self, cluster: ClusterId, values: &Map<String, Json>) -> String {
-        let nonce = XChaCha20Poly1305::generate_nonce(&mut OsRng);
-        let (text, bound) = (Json::Object(values.clone()).to_string(), cluster.to_string());
-        let payload = Payload { msg: text.as_bytes(), aad: bound.as_bytes() };
-        // Sealing fails only for texts of more than 256 GiB.
-        let sealed = self.cipher.encrypt(&nonce, payload).unwrap_or_default();
-        format!("{SCHEME}{}", STANDARD.encode([nonce.as_slice(), &sealed].concat()))
+    fn remember(&self, cluster: ClusterId, values: ClusterSecrets) -> Arc<OpenSecrets> {
+        self.known.learn(values.texts());
+        let values = Arc::new(OpenSecrets::new(values));
+        let before = self.lock().insert(cluster, Arc::clone(&values));
+        if let Some(before) = before {
+            self.known.forget(before.secrets.texts());
+        }
+        values
     }
 
-    fn unseal(&self, cluster: ClusterId, sealed: &str) -> Option<Map<String, Json>> {
-        let bytes = STANDARD.decode(sealed.strip_prefix(SCHEME)?).ok()?;
-        let (nonce, sealed) = bytes.split_at_checked(NONCE_LENGTH)?;
-        let bound = cluster.to_string();
-        let payload = Payload { msg: sealed, aad: bound.as_bytes() };
-        let text = self.cipher.decrypt(XNonce::from_slice(nonce), payload).ok()?;
-        serde_json::from_slice(&text).ok()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Opened> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ClusterId, Arc<OpenSecrets>>> {
         // A thread that panicked while it held the lock left whole entries behind.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Seals and stores a cluster's values, inside the present transaction.
+pub(crate) fn put(
+    engine: &mut Engine,
+    keyring: &Keyring,
+    tenant: &str,
+    cluster: ClusterId,
+    values: &ClusterSecrets,
+) -> Result<(), StoreError> {
+    let text = Zeroizing::new(serde_json::to_string(values).unwrap_or_default());
+    let name = cluster.to_string();
+    let sealed = keyring.seal(engine, Place { tenant, kind: KIND, name: &name, field: FIELD }, &text)?;
+    let row = [Value::unsigned(cluster.0), Value::text(&sealed), Value::text(tenant)];
+    Statement::<_>::new(PUT, &row).execute(engine)?;
+    Ok(())
+}
+
+/// A cluster's values as they are stored; none when there is no row.
+pub(crate) fn read(
+    engine: &mut Engine,
+    keyring: &Keyring,
+    cluster: ClusterId,
+) -> Result<ClusterSecrets, StoreError> {
+    let columns = (secrets::sealed, secrets::tenant);
+    let row: Option<(String, Option<String>)> =
+        secrets::table.find(cluster.0.cast_signed()).select(columns).first(engine).optional()?;
+    let name = cluster.to_string();
+    match row {
+        None => Ok(ClusterSecrets::default()),
+        Some((sealed, None)) => open_legacy(keyring, &name, &sealed),
+        Some((sealed, Some(tenant))) => {
+            let place = Place { tenant: &tenant, kind: KIND, name: &name, field: FIELD };
+            let text = keyring.open(engine, place, &sealed)?;
+            // The fault's words would show a part of the text.
+            serde_json::from_str(&text)
+                .map_err(|_| StoreError::corrupt(format!("the secrets of cluster {name}"), "it is no JSON"))
+        }
+    }
+}
+
+/// Says how earlier releases sealed a row; in front of it.
+const LEGACY: &str = "xc20p1:";
+
+/// Values that an earlier release sealed: only what was given, under the master key itself.
+fn open_legacy(keyring: &Keyring, cluster: &str, sealed: &str) -> Result<ClusterSecrets, StoreError> {
+    let damaged = || SecretsError::Damaged { what: format!("the secrets of cluster {cluster}") };
+    let sealed = sealed.strip_prefix(LEGACY).ok_or_else(damaged)?;
+    let text = keyring.open_legacy(cluster, sealed)?.ok_or_else(damaged)?;
+    let given = serde_json::from_slice(&text).map_err(|_| damaged())?;
+    Ok(ClusterSecrets { provider: Map::new(), given })
 }
 
 /// Wipes the values of clusters, inside the present transaction.
@@ -175,12 +201,4 @@ pub(crate) fn wipe(engine: &mut Engine, clusters: &[ClusterId]) -> QueryResult<(
     let ids: Vec<i64> = clusters.iter().map(|id| id.0.cast_signed()).collect();
     diesel::delete(secrets::table.filter(secrets::cluster.eq_any(ids))).execute(engine)?;
     Ok(())
-}
-
-fn make_key(path: &Path) -> io::Result<Vec<u8>> {
-    let key = XChaCha20Poly1305::generate_key(&mut OsRng);
-    let mut file = fs::OpenOptions::new().create_new(true).write(true).mode(0o600).open(path)?;
-    file.write_all(&key)?;
-    file.sync_all()?;
-    Ok(key.to_vec())
 }

@@ -14,6 +14,7 @@ use cooperage_schema::{Document, Put};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::audit::about;
 use super::body;
 use super::entities::for_kind;
 use super::identity::Identity;
@@ -81,7 +82,11 @@ pub async fn apply(
             documents.iter().zip(before).enumerate().map(describe).collect::<Result<Vec<_>, Problem>>()
         })
         .await?;
-    Ok(HttpResponse::Ok().json(changes))
+    let changed = changes.iter().filter(|change| change.version.is_some() && change.change != "unchanged");
+    let names: Vec<String> =
+        changed.map(|change| format!("{}/{}", change.kind.plural(), change.name)).collect();
+    let answer = HttpResponse::Ok().json(&changes);
+    Ok(if names.is_empty() { answer } else { about(answer, format!("/v2/apply: {}", names.join(", "))) })
 }
 
 /// Takes back the secrets that stand behind masks in a provider.

@@ -21,18 +21,16 @@ pub async fn user<B: MessageBody>(
     request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B>>, actix_web::Error> {
-    let asked = request.match_pattern();
-    if let Some(path) = asked {
-        let Some(operation) = operations::find(Port::User, request.method(), &path) else {
-            // The path knows other methods, and says which.
-            return next.call(request).await.map(ServiceResponse::map_into_left_body);
-        };
-        if operation.rule.role.is_some() {
-            match let_in(&request, operation).await {
-                Ok(identity) => _ = request.extensions_mut().insert(identity),
-                Err(problem) => return Ok(request.error_response(problem).map_into_right_body()),
-            }
-        }
+    let operation =
+        request.match_pattern().and_then(|path| operations::find(Port::User, request.method(), &path));
+    match operation {
+        Some(operation) if operation.rule.role.is_some() => match let_in(&request, operation).await {
+            Ok(identity) => _ = request.extensions_mut().insert(identity),
+            Err(problem) => return Ok(request.error_response(problem).map_into_right_body()),
+        },
+        Some(_) => {}
+        // There is nothing, or another method; who asked is found out for the record only.
+        None => _ = who(&request, Port::User, false).await,
     }
     next.call(request).await.map(ServiceResponse::map_into_left_body)
 }
@@ -59,10 +57,14 @@ pub async fn tasks<B: MessageBody>(
     next.call(request).await.map(ServiceResponse::map_into_left_body)
 }
 
-async fn let_in(request: &ServiceRequest, operation: &Operation) -> Result<Identity, Problem> {
+async fn who(request: &ServiceRequest, port: Port, writes: bool) -> Result<Identity, Problem> {
     let state = request.app_data::<web::Data<AppState>>().cloned();
     let state = state.ok_or_else(|| Problem::internal("no state"))?;
-    let identity = identify(request, &state, operation).await?;
+    identify(request, &state, port, writes).await
+}
+
+async fn let_in(request: &ServiceRequest, operation: &Operation) -> Result<Identity, Problem> {
+    let identity = who(request, operation.port, operation.rule.writes).await?;
     access::decide(identity.role, &identity.scopes, operation.rule)
         .map_err(|denied| refusal(&identity, &denied))?;
     Ok(identity)

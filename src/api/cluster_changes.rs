@@ -206,7 +206,7 @@ async fn operate_with(
         .await?;
     // Without its type nothing is known of a provider's fields, and nothing can be missing.
     let parameters = kind.map(|kind: ProviderType| kind.0.parameters).unwrap_or_default();
-    let admitted = admit(&parameters, &cluster.provider, &given, &kept);
+    let admitted = admit(&parameters, &cluster.provider, &given, &kept.secrets.given);
     let brings_secrets =
         !given.is_empty() && admitted.as_ref().is_ok_and(|fields| !fields.sensitive.is_empty());
     if admitted.is_err() || brings_secrets {
@@ -218,8 +218,8 @@ async fn operate_with(
     }
     let fields = admitted?;
     if brings_secrets {
-        let secrets = fields.sensitive.clone();
-        state.blocking(move |state| Ok(state.vault.keep(id, secrets)?)).await?;
+        let (tenant, secrets) = (cluster.account.tenant_id.clone(), fields.sensitive.clone());
+        state.blocking(move |state| Ok(state.vault.give(&tenant, id, secrets)?)).await?;
     }
     let by = identity.user.clone();
     let command = match fields.plain.is_empty() {

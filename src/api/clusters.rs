@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::apply::refuse_cycles;
+use super::audit::about;
 use super::body;
 use super::cluster_changes;
 use super::cluster_view::{details, plan, status};
@@ -102,7 +103,7 @@ async fn ask(state: State, identity: Identity, query: web::Query<CreateQuery>, b
         state.blocking(move |state| Ok(state.vault.forget(id)?)).await?;
     }
     created?;
-    Ok(HttpResponse::Ok().json(json!({ "id": id })))
+    Ok(about(HttpResponse::Ok().json(json!({ "id": id })), format!("/v2/clusters/{id}")))
 }
 
 /// Looks up, checks, numbers and solves. Waits for the database.
@@ -131,7 +132,7 @@ fn solve(
     let nodes = accepted.lay_out(&catalog);
     if !accepted.secrets.is_empty() && nodes.is_ok() {
         // Before the cluster is there: its first task may need them at once.
-        state.vault.keep(id, accepted.secrets.clone())?;
+        state.vault.keep(&identity.tenant, id, accepted.secrets.clone())?;
     }
     Ok(Solved { accepted, nodes, reserved })
 }

@@ -9,6 +9,7 @@ use cooperage_domain::entity::{
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::audit::about;
 use super::body;
 use super::identity::Identity;
 use super::presence::check_presence;
@@ -171,15 +172,17 @@ async fn find(
 }
 
 async fn create(kind: Kind, state: State, identity: Identity, body: web::Bytes) -> Answer {
-    state
+    let name = state
         .blocking(move |state| {
             for_kind!(kind, E => {
                 let entity: E = read(&body)?;
-                Ok(state.store.create_entity(&identity.tenant, entity, state.clock.now())?)
+                let name = entity.base().name.clone();
+                state.store.create_entity(&identity.tenant, entity, state.clock.now())?;
+                Ok(name)
             })
         })
         .await?;
-    Ok(HttpResponse::Ok().finish())
+    Ok(about(HttpResponse::Ok().finish(), format!("/v2/{}/{name}", kind.plural())))
 }
 
 async fn put(

@@ -14,8 +14,9 @@ use cooperage_domain::cluster::Account;
 use cooperage_schema::{SUPERADMIN, Token};
 use sha2::{Digest, Sha256};
 
+use super::audit::Caller;
 use super::authorize::refusal;
-use super::operations::{Operation, Port};
+use super::operations::Port;
 use super::problem::Problem;
 use super::session;
 use super::state::AppState;
@@ -81,6 +82,16 @@ impl Identity {
         Account { user_id: self.user.clone(), tenant_id: self.tenant.clone() }
     }
 
+    /// For the record.
+    fn caller(&self) -> Caller {
+        let credential = match &self.credential {
+            Credential::Headers => "headers".to_owned(),
+            Credential::Token(id) => format!("token {id}"),
+            Credential::Session(id) => format!("session {id}"),
+        };
+        Caller { tenant: self.tenant.clone(), user: self.user.clone(), credential }
+    }
+
     /// Lets only administrators pass.
     ///
     /// # Errors
@@ -111,21 +122,23 @@ enum Claim {
     Session(String),
 }
 
-/// Who calls.
+/// Who calls, to look or to change something; and leaves with the request, for the record, who it was, also where that is
+/// refused.
 ///
 /// # Errors
 /// 401 for nobody, or one who is not known; 404 for a tenant that is not there.
 pub(super) async fn identify(
     request: &ServiceRequest,
     state: &Arc<AppState>,
-    operation: &Operation,
+    port: Port,
+    writes: bool,
 ) -> Result<Identity, Problem> {
     let headers = request.headers();
-    let claim = match (state.settings.auth.mode, operation.port) {
+    let claim = match (state.settings.auth.mode, port) {
         (AuthMode::Headers, Port::User) => named(headers)?,
         _ => match session::cookie(request) {
             Some(secret) if !headers.contains_key(AUTHORIZATION) => {
-                session::refuse_foreign_sites(request, operation.rule)?;
+                session::refuse_foreign_sites(request, writes)?;
                 Claim::Session(secret)
             }
             _ => token(headers)?,
@@ -133,7 +146,18 @@ pub(super) async fn identify(
     };
     let named = named(headers).ok();
     let is_proven = !matches!(claim, Claim::Named { .. });
-    let identity = state.blocking(move |state| resolve(state, claim)).await?;
+    let (caller, identity) = state
+        .blocking(move |state| {
+            let mut caller = None;
+            let identity = resolve(state, claim, &mut caller);
+            Ok((caller, identity))
+        })
+        .await?;
+    let caller = identity.as_ref().map(Identity::caller).ok().or(caller);
+    if let Some(caller) = caller {
+        request.extensions_mut().insert(caller);
+    }
+    let identity = identity?;
     if let (true, Some(Claim::Named { user, tenant })) = (is_proven, named) {
         refuse_other_names(state, &identity, user, tenant).await?;
     }
@@ -180,7 +204,8 @@ fn token(headers: &HeaderMap) -> Result<Claim, Problem> {
     })
 }
 
-fn resolve(state: &AppState, claim: Claim) -> Result<Identity, Problem> {
+/// Who calls. Whoever shows a token that counts no more is no caller, but `caller` says for the record whose it was.
+fn resolve(state: &AppState, claim: Claim, caller: &mut Option<Caller>) -> Result<Identity, Problem> {
     let unauthorized = |detail| Problem::new(StatusCode::UNAUTHORIZED, detail);
     let now = state.clock.now();
     match claim {
@@ -198,7 +223,13 @@ fn resolve(state: &AppState, claim: Claim) -> Result<Identity, Problem> {
             Ok(Identity { user, tenant: tenant.id, role, scopes: BTreeSet::new(), credential })
         }
         Claim::Token(token) => {
-            let found = state.store.token_by_hash(&hash(&token))?.filter(|token| token.counts(now));
+            let found = state.store.token_by_hash(&hash(&token))?;
+            *caller = found.as_ref().map(|token| Caller {
+                tenant: token.tenant.clone(),
+                user: token.user.clone(),
+                credential: format!("token {}", token.id),
+            });
+            let found = found.filter(|token| token.counts(now));
             let user = found.map(|token| with_user(state, token)).transpose()?.flatten();
             user.ok_or_else(|| unauthorized("the token is unknown, expired or revoked"))
         }

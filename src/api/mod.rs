@@ -1,6 +1,8 @@
 //! REST under `/v2`, wire-compatible with Coopr and extended in its style.
 
 mod apply;
+mod audit;
+mod audit_log;
 mod authorize;
 mod body;
 mod capacity;
@@ -33,6 +35,7 @@ mod routes;
 mod rpc;
 mod secret;
 mod secret_fields;
+pub mod secrets;
 mod session;
 mod state;
 mod tasks;
@@ -43,6 +46,7 @@ mod upload;
 mod usage;
 mod users;
 
+pub use audit::{record_users, record_workers};
 pub use authorize::{tasks as authorize_tasks, user as authorize_user};
 pub use error_language::tell;
 pub use identity::hash;
@@ -69,6 +73,7 @@ fn user_routes(routes: &mut Routes<'_>) {
     routes.at("/v2/resolve", |on| on.post(resolve::post));
     routes.at("/v2/metrics/queues", |on| on.get(queues::get));
     routes.at("/v2/metrics/nodes/usage", |on| on.get(usage::get));
+    audit_log::routes(routes);
     clusters::routes(routes);
     provisioners::user_routes(routes);
     cluster_changes::routes(routes);
@@ -80,6 +85,7 @@ fn user_routes(routes: &mut Routes<'_>) {
     profile::routes(routes);
     resources::routes(routes);
     rpc::routes(routes);
+    secrets::routes(routes);
     session::routes(routes);
     tenants::routes(routes);
     token_service::routes(routes);

@@ -15,7 +15,7 @@ use cooperage_domain::provider_fields::MissingFields;
 use cooperage_domain::quota::OverQuota;
 use cooperage_domain::resolve::ResolveError;
 use cooperage_plugins::resources::ResourceError;
-use cooperage_schema::{StoreError, VaultError};
+use cooperage_schema::StoreError;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -251,15 +251,6 @@ impl From<FindError> for Problem {
             FindError::Unknown(id) => Self::not_found("cluster", id),
             FindError::Store(fault) => fault.into(),
             FindError::Unreadable(..) => Self::internal(fault),
-        }
-    }
-}
-
-impl From<VaultError> for Problem {
-    fn from(fault: VaultError) -> Self {
-        match fault {
-            VaultError::Store(fault) => fault.into(),
-            VaultError::KeyFile { .. } | VaultError::WrongKey(_) => Self::internal(fault),
         }
     }
 }

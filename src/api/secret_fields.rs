@@ -1,19 +1,18 @@
 //! Secrets in providers: shown as a mask, and kept where a mask comes back.
 
-use cooperage_domain::entity::{Entity, FieldSchema, Provider, ProviderType};
+use cooperage_domain::entity::{Provider, ProviderType};
+pub use cooperage_domain::secret_fields::MASK;
+use cooperage_domain::secret_fields::{is_secret, parameters_of};
 use cooperage_schema::SUPERADMIN;
 use serde_json::{Map, Value};
 
 use super::problem::Problem;
 use super::state::AppState;
 
-/// What stands for a secret.
-pub const MASK: &str = "********";
-
-/// Which fields of which provider types are secrets: those marked so, and passwords.
+/// Which fields of which provider types are secrets: those marked so, and those whose names say so.
 /// By default none are.
 #[derive(Default)]
-pub struct SecretFields(Vec<ProviderType>);
+pub struct SecretFields(Option<Vec<ProviderType>>);
 
 impl SecretFields {
     /// Those of all provider types. Waits for the database.
@@ -21,7 +20,7 @@ impl SecretFields {
     /// # Errors
     /// When the database cannot be read.
     pub fn load(state: &AppState) -> Result<Self, Problem> {
-        Ok(Self(state.store.entities(SUPERADMIN)?))
+        Ok(Self(Some(state.store.entities(SUPERADMIN)?)))
     }
 
     /// Puts the mask in place of every secret in a provider's values.
@@ -62,13 +61,7 @@ impl SecretFields {
     }
 
     fn is_secret(&self, providertype: &str, field: &str) -> bool {
-        let found = self.0.iter().find(|kind| kind.base().name == providertype);
-        found.is_some_and(|kind| {
-            let parameters = &kind.0.parameters;
-            [&parameters.admin, &parameters.user]
-                .iter()
-                .any(|set| set.fields.get(field).is_some_and(FieldSchema::is_secret))
-        })
+        self.0.as_ref().is_some_and(|types| is_secret(parameters_of(types, providertype), field))
     }
 }
 
@@ -84,7 +77,7 @@ mod tests {
             "url": {"label": "URL", "type": "text"},
             "key": {"label": "Key", "type": "password"},
             "token": {"label": "Token", "type": "text", "sensitive": true}}}}});
-        let secrets = SecretFields(vec![serde_json::from_value(kind).unwrap()]);
+        let secrets = SecretFields(Some(vec![serde_json::from_value(kind).unwrap()]));
         let stored: Provider = serde_json::from_value(json!({"name": "p", "providertype": "cloud",
             "provisioner": {"url": "u", "key": "k", "token": "t", "other": "o"}}))
         .unwrap();

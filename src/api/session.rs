@@ -4,13 +4,13 @@ use actix_web::cookie::{Cookie, SameSite, time};
 use actix_web::dev::ServiceRequest;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HOST, ORIGIN};
-use actix_web::{HttpRequest, HttpResponse, web};
-use cooperage_domain::access::Rule;
+use actix_web::{HttpMessage, HttpRequest, HttpResponse, web};
 use cooperage_schema::{Session, User};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::audit::Caller;
 use super::body;
 use super::identity::{Credential, Identity, hash};
 use super::password;
@@ -42,8 +42,8 @@ pub(super) fn cookie(request: &ServiceRequest) -> Option<String> {
 ///
 /// # Errors
 /// 403.
-pub(super) fn refuse_foreign_sites(request: &ServiceRequest, rule: Rule) -> Result<(), Problem> {
-    if !rule.writes {
+pub(super) fn refuse_foreign_sites(request: &ServiceRequest, writes: bool) -> Result<(), Problem> {
+    if !writes {
         return Ok(());
     }
     let header = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
@@ -76,6 +76,8 @@ pub(super) async fn with_password(
     name: String,
     password: String,
 ) -> Result<User, Problem> {
+    let said = Caller { tenant: tenant.clone(), user: name.clone(), credential: "password".to_owned() };
+    request.extensions_mut().insert(said);
     let address = request.peer_addr().map(|peer| peer.ip().to_string()).unwrap_or_default();
     state.login_limit.count(&format!("{tenant}/{name}"), &address)?;
     let _turn = state.login_limit.turn().await?;

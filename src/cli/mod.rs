@@ -2,6 +2,7 @@
 
 mod apply;
 mod args;
+mod audit;
 mod client;
 pub mod cluster;
 mod connection;
@@ -16,6 +17,7 @@ mod node;
 mod problem;
 mod progress;
 mod screen;
+mod secrets;
 mod serve;
 mod status;
 mod table;
@@ -53,6 +55,7 @@ fn carry_out(command: Command, globals: &Globals, screen: &Screen) -> Result<(),
         // The server brings its own threads.
         Command::Serve(args) => serve::run(&args),
         Command::Config(ConfigCommand::Show(args)) => serve::show(&args, screen),
+        Command::Secrets(command) if secrets::is_offline(&command) => secrets::run_offline(&command, screen),
         Command::Completion { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "cooperage", &mut script);
@@ -83,6 +86,8 @@ async fn ask(command: Command, globals: &Globals, screen: &Screen) -> Result<(),
         Command::Provider(command) => entity::run(Kind::Provider, &command, &client, screen).await,
         Command::Hardware(command) => entity::run(Kind::HardwareType, &command, &client, screen).await,
         Command::Image(command) => image::run(&command, &client, screen).await,
+        Command::Audit(args) => audit::run(&args, &client, screen).await,
+        Command::Secrets(command) => secrets::run(&command, &client, screen).await,
         Command::Status => status::run(&client, screen).await,
         Command::Serve(_) | Command::Config(_) | Command::Completion { .. } | Command::Demo(_) => Ok(()),
     }

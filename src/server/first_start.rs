@@ -9,7 +9,7 @@ use std::path::Path;
 use cooperage_actors::clock::Clock;
 use cooperage_domain::access::Role;
 use cooperage_plugins::PluginSet;
-use cooperage_schema::{Document, SUPERADMIN, Store, StoreError, Token};
+use cooperage_schema::{Document, SUPERADMIN, Store, StoreError, StoredSealed, Token};
 use slog::{Logger, info};
 use uuid::Uuid;
 
@@ -25,6 +25,19 @@ pub fn register(store: &Store, plugins: &PluginSet, clock: &dyn Clock) -> Result
     let automators = plugins.automator_types().into_iter().map(Document::new);
     let documents = providers.chain(automators).collect::<Result<Vec<_>, _>>()?;
     store.put_entities(SUPERADMIN, documents, clock.now()).map(drop)
+}
+
+/// Seals secrets that are stored in clear: those of earlier releases, and of fields that a plugin has only now marked.
+///
+/// # Errors
+/// When the database refuses, or the key file is the wrong one.
+pub fn seal_stored(store: &Store, logger: &Logger) -> Result<(), StoreError> {
+    let sealed = store.seal_stored()?;
+    if sealed != StoredSealed::default() {
+        info!(logger, "secrets that were stored in clear are sealed now"; "providers" => sealed.providers,
+            "clusters" => sealed.clusters, "journals" => sealed.journals);
+    }
+    Ok(())
 }
 
 /// Makes a token for the superadmin when there is none, and keeps it in a file that only the server's user may read.

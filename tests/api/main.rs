@@ -7,4 +7,5 @@ mod catalog;
 #[path = "../lab/mod.rs"]
 mod lab;
 mod refusals;
+mod secrets;
 mod shapes;

@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests may unwrap: a panic is their way to fail")]
 
+mod audit;
 mod clusters;
 mod described;
 mod entities;
@@ -20,4 +21,9 @@ mod world;
 /// Where a new server keeps its data: in its own directory.
 fn database() -> Option<String> {
     None
+}
+
+/// What the database of this address holds.
+fn stored(_: &str) -> Vec<u8> {
+    unreachable!("the database is a file in the server's directory")
 }

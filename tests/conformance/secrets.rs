@@ -1,8 +1,11 @@
 //! Secrets: taken, used by tasks, and shown to nobody.
 
 use serde_json::json;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpListener;
 
-use crate::world::{ADMIN, ANN, create, describe, request, with_tenant};
+use crate::server::Server;
+use crate::world::{ADMIN, ANN, SUPERADMIN, create, describe, request, with_tenant};
 
 /// What stands for a secret.
 const MASK: &str = "********";
@@ -35,10 +38,16 @@ async fn what_a_provider_needs_is_asked_for_and_secrets_are_not_shown() {
         json!({"url": "u", "password": MASK, "zone": "z2", "keyname": "mine"}),
         "url is not the user's"
     );
-    for file in std::fs::read_dir(server.data()).unwrap() {
-        let path = file.unwrap().path();
-        let bytes = if path.is_file() { std::fs::read(&path).unwrap() } else { Vec::new() };
-        assert!(!bytes.windows(9).any(|window| window == b"hush-hush"), "{} holds it", path.display());
+    assert_unwritten(&server, &["hush-hush", "pa55word"]);
+}
+
+/// None of these is in any file of the server, nor in its log.
+fn assert_unwritten(server: &Server, secrets: &[&str]) {
+    let written = server.written();
+    assert!(String::from_utf8_lossy(&written).contains("dept"), "the search finds what there is");
+    for secret in secrets {
+        let found = written.windows(secret.len()).any(|window| window == secret.as_bytes());
+        assert!(!found, "{secret} is written down");
     }
 }
 
@@ -71,4 +80,95 @@ async fn passwords_of_providers_are_masked_and_come_back() {
     shown["provisioner"]["password"] = "new".into();
     server.put(ADMIN, "/v2/providers/lab", &shown).await.ok();
     assert_eq!(password().await, "new");
+}
+
+/// A provisioner that takes whatever workers it is told to have: its port, and the id of the first tenant it hears of.
+async fn provisioner() -> (u16, tokio::sync::oneshot::Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (sender, told) = tokio::sync::oneshot::channel();
+    let mut sender = Some(sender);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let mut stream = BufReader::new(stream);
+            let (mut lines, mut length) = (Vec::new(), 0);
+            loop {
+                let mut line = String::new();
+                stream.read_line(&mut line).await.unwrap();
+                if line.trim().is_empty() {
+                    break;
+                }
+                if let Some(bytes) = line.to_lowercase().strip_prefix("content-length:") {
+                    length = bytes.trim().parse().unwrap();
+                }
+                lines.push(line);
+            }
+            stream.read_exact(&mut vec![0; length]).await.unwrap();
+            let path = lines[0].split(' ').nth(1).unwrap().to_owned();
+            if let Some((sender, tenant)) = sender.take().zip(path.strip_prefix("/v2/tenants/")) {
+                sender.send(tenant.to_owned()).unwrap();
+            }
+            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+            stream.get_mut().write_all(answer).await.unwrap();
+        }
+    });
+    (port, told)
+}
+
+#[tokio::test]
+async fn what_workers_report_is_kept_without_secrets() {
+    let server = with_tenant(5, 50).await;
+    describe(&server, &json!([])).await;
+    let tenant = json!({"tenant": {"name": "dept", "workers": 1, "maxClusters": 5, "maxNodes": 50}});
+    let (port, told) = provisioner().await;
+    let registration = json!({"id": "p1", "host": "127.0.0.1", "port": port, "capacityTotal": 5});
+    server.ask_inside("PUT", "/v2/provisioners/p1", registration.to_string()).await.ok();
+    server.put(SUPERADMIN, "/v2/tenants/dept", &tenant).await.ok();
+    let mut asked = request(1);
+    asked["providerFields"] = json!({"secret": "hush-hush"});
+    let id = create(&server, ANN, &asked).await;
+    let worker = json!({"workerId": "w", "provisionerId": "p1", "tenantId": told.await.unwrap()});
+    let mut taken = server.ask_inside("POST", "/v2/tasks/take", worker.to_string()).await;
+    for _ in 0..100 {
+        if taken.status == 200 {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        taken = server.ask_inside("POST", "/v2/tasks/take", worker.to_string()).await;
+    }
+    let order = taken.ok();
+    let values = &order["config"]["provider"]["provisioner"];
+    assert_eq!(
+        (&values["password"], &values["secret"]),
+        (&json!("pa55word"), &json!("hush-hush")),
+        "workers need them"
+    );
+    let mut report = worker.clone();
+    for (field, value) in [
+        ("taskId", order["taskId"].clone()),
+        ("status", 0.into()),
+        ("result", json!({"note": "it was pa55word and hush-hush", "hush-hush": {"deep": ["pa55word"]}})),
+        ("hostname", "hush-hush.example.com".into()),
+        ("stdout", "aHVzaC1odXNo is base64 of it".into()),
+    ] {
+        report[field] = value;
+    }
+    server.ask_inside("POST", "/v2/tasks/finish", report.to_string()).await.ok();
+    let details = server.get(ANN, &format!("/v2/clusters/{id}")).await.ok();
+    let node = &details["nodes"][0];
+    assert_eq!(node["provisionerResults"]["note"], "it was [redacted] and [redacted]", "{node}");
+    assert_unwritten(&server, &["hush-hush", "pa55word", "aHVzaC1odXNo"]);
+}
+
+#[tokio::test]
+async fn a_new_master_key_changes_nothing_that_anybody_sees() {
+    let server = with_tenant(5, 50).await;
+    describe(&server, &json!([])).await;
+    let before = server.get(SUPERADMIN, "/v2/secrets").await.ok();
+    let after = server.post(SUPERADMIN, "/v2/secrets/rotate", &json!({})).await.ok();
+    assert_ne!(before["currentKey"], after["currentKey"]);
+    assert_eq!((&after["olderKeys"], &after["dataKeysBehind"]), (&json!([]), &json!(0)));
+    assert_eq!((&after["rewrapped"], &after["entityVersions"]), (&json!(2), &json!(1)), "{after}");
+    let shown = server.get(ADMIN, "/v2/providers/lab?secrets=true").await.ok();
+    assert_eq!(shown["provisioner"]["password"], "pa55word");
 }

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 
 use reqwest::{Client, Method};
 use serde_json::Value;
@@ -14,7 +15,9 @@ use crate::described::{DESCRIPTION, Description};
 /// A server that runs until this is dropped, with everything it keeps.
 pub struct Server {
     process: Child,
+    log: Arc<Mutex<String>>,
     data: TempDir,
+    database: Option<String>,
     user: u16,
     tasks: u16,
     client: Client,
@@ -26,6 +29,8 @@ pub struct Answer {
     pub status: u16,
     pub content_type: String,
     pub text: String,
+    /// Under which id the request is on record.
+    pub request: String,
 }
 
 impl Answer {
@@ -64,12 +69,29 @@ impl Server {
         // Somebody else may take a port before the server does.
         for _ in 0..5 {
             let (user, tasks) = free_ports();
-            if let Some(process) = launch(data.path(), user, tasks, crate::database().as_deref()) {
+            let database = crate::database();
+            if let Some((process, log)) = launch(data.path(), user, tasks, database.as_deref()) {
                 let client = Client::builder().no_proxy().build().unwrap();
-                return Self { process, data, user, tasks, client };
+                return Self { process, log, data, database, user, tasks, client };
             }
         }
         panic!("the server does not start");
+    }
+
+    /// Everything it has written: the files of its data directory, its database, and its log.
+    pub fn written(&self) -> Vec<u8> {
+        let mut written = self.log.lock().unwrap().clone().into_bytes();
+        written.extend(self.database.as_deref().map(crate::stored).unwrap_or_default());
+        let mut folders = vec![self.data.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+                match path.is_dir() {
+                    true => folders.push(path),
+                    false => written.extend(std::fs::read(path).unwrap()),
+                }
+            }
+        }
+        written
     }
 
     /// Where it keeps everything.
@@ -136,12 +158,13 @@ impl Server {
         let status = response.status().as_u16();
         let header = response.headers().get("content-type").map(|value| value.to_str().unwrap().to_owned());
         let content_type = header.unwrap_or_default();
-        Answer { status, content_type, text: response.text().await.unwrap() }
+        let request = response.headers()["x-request-id"].to_str().unwrap().to_owned();
+        Answer { status, content_type, text: response.text().await.unwrap(), request }
     }
 }
 
 /// `None` when the server ends before it listens.
-fn launch(data: &Path, user: u16, tasks: u16, database: Option<&str>) -> Option<Child> {
+fn launch(data: &Path, user: u16, tasks: u16, database: Option<&str>) -> Option<(Child, Arc<Mutex<String>>)> {
     let settings = [
         "auth.mode=headers".to_owned(),
         "workers.local=0".to_owned(),
@@ -158,9 +181,11 @@ fn launch(data: &Path, user: u16, tasks: u16, database: Option<&str>) -> Option<
     let mut lines = BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok);
     let listens = lines.any(|line| line.contains("\"listening\""));
     // The rest of the log is read away, so that the server never waits for it.
-    std::thread::spawn(move || lines.for_each(drop));
+    let log = Arc::new(Mutex::new(String::new()));
+    let written = Arc::clone(&log);
+    std::thread::spawn(move || lines.for_each(|line| written.lock().unwrap().push_str(&line)));
     if listens {
-        return Some(process);
+        return Some((process, log));
     }
     process.wait().unwrap();
     None

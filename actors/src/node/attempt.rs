@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use actix::fut::{WrapFuture, ready};
 use actix::{ActorContext, ActorFutureExt, AsyncContext, Context, Handler};
-use cooperage_domain::provider_fields::overlay;
 use cooperage_domain::task::{TaskOrder, TaskReport};
 use cooperage_plugins::Context as TaskContext;
 use futures::FutureExt;
@@ -45,12 +44,13 @@ impl Node {
     /// The report of whoever carries the order out: a plugin of this process, or a worker elsewhere.
     fn have_done(&self, mut order: TaskOrder, worker: &mut Worker) -> LocalBoxFuture<'static, TaskReport> {
         let secrets = self.colleagues.vault.known(self.identity.cluster).unwrap_or_default();
-        overlay(&mut order.config.provider, &secrets);
+        secrets.secrets.reveal_in(&mut order.config.provider);
         let execution = Execution { task: order.task_id, attempt: order.attempt };
         let gone = |_| TaskReport::failure(1, "The provisioner is gone.");
         match worker {
             Worker::Local => {
-                let output = Arc::new(self.colleagues.log.of(execution.task, execution.attempt, &secrets));
+                let redactor = secrets.redactor.clone();
+                let output = Arc::new(self.colleagues.log.of(execution.task, execution.attempt, redactor));
                 let (tenant, cancel) = (self.identity.tenant.clone(), CancellationToken::new());
                 let execute = Execute(TaskContext { tenant, order, output, cancel });
                 self.colleagues
@@ -71,9 +71,13 @@ impl Node {
         }
     }
 
-    /// Has the end of an attempt recorded; `None` when its time was up.
-    fn report(&mut self, execution: Execution, report: Option<TaskReport>, ctx: &mut Context<Self>) {
+    /// Has the end of an attempt recorded; `None` when its time was up. Secrets stay here, whoever reports them.
+    fn report(&mut self, execution: Execution, mut report: Option<TaskReport>, ctx: &mut Context<Self>) {
         let Some(cluster) = self.cluster.upgrade() else { return };
+        if let (Some(report), Some(known)) = (&mut report, self.colleagues.vault.known(self.identity.cluster))
+        {
+            known.redactor.report(report);
+        }
         self.colleagues.janitor.do_send(Disarm(self.deadline(execution)));
         self.current = Current::Reporting(execution);
         let (task, attempt) = (execution.task.number, execution.attempt);

@@ -18,7 +18,7 @@ use cooperage_actors::task_log::TaskLog;
 use cooperage_actors::worker_pool::{GetPoolUse, PoolUse, WorkerPool};
 use cooperage_domain::cluster::{self, ClusterStatus, Command, Event, create};
 use cooperage_domain::id::ClusterId;
-use cooperage_schema::{DatabaseUrl, Store, StoreOptions, Vault};
+use cooperage_schema::{DatabaseUrl, KnownSecrets, Store, StoreOptions, Vault};
 
 use crate::lab::{Lab, eventually};
 use crate::log::Log;
@@ -111,7 +111,11 @@ impl Home {
     }
 
     fn start(&self, settings: Settings, runtime: &tokio::runtime::Runtime) -> Rig {
-        let store = Store::open(&self.url(), StoreOptions::default()).unwrap();
+        let store = Store::open(
+            &self.url(),
+            StoreOptions { secrets_key: Some(self.folder.path().join("key")), ..StoreOptions::default() },
+        )
+        .unwrap();
         let clock = Arc::new(TripClock::default());
         let log = Log::new();
         let logger = log.logger();
@@ -124,7 +128,7 @@ impl Home {
             janitor: Janitor::new(clock.clone()).start(),
             provisioner: provisioner.start(),
             handover: Handover::default().start(),
-            vault: Vault::open(store.clone(), &self.folder.path().join("key")).unwrap(),
+            vault: Vault::new(store.clone(), KnownSecrets::default()),
             pools: HashMap::from([("t1".to_owned(), pool.clone())]),
             log: TaskLog::new(store.journal(), clock.clone(), logger.clone()),
             estimates: Estimates::default(),

@@ -12,6 +12,7 @@ use super::create::CreateOrder;
 use super::limits::Limits;
 use super::numbering::number_nodes;
 use super::state::Account;
+use crate::cluster_secrets::ClusterSecrets;
 use crate::entity::{
     ClusterTemplate, Entity, HardwareType, ImageType, Kind, PartialTemplate, Provider, ProviderType, Service,
     is_valid_name,
@@ -23,6 +24,7 @@ use crate::layout::{self, Layout, LayoutRequest, NoLayout};
 use crate::macros::{self, MacroError};
 use crate::provider_fields::{self, GroupedFields, MissingFields};
 use crate::resolve::{self, ResolveError};
+use crate::secret_fields::{parameters_of, take};
 use crate::task::NodeProperties;
 
 /// What a user asks for. Empty and absent are the same.
@@ -152,8 +154,8 @@ pub enum RequestFault {
 pub struct Accepted {
     /// What the cluster is made from.
     pub order: CreateOrder,
-    /// Values that are secrets: kept apart, never with the cluster.
-    pub secrets: Map<String, Value>,
+    /// Values that are secrets, the provider's and those given: kept apart, never with the cluster.
+    pub secrets: ClusterSecrets,
     /// What the solver is asked.
     pub layout: LayoutRequest,
 }
@@ -234,6 +236,9 @@ impl ClusterRequest {
         }
         let fields = self.provider_fields(catalog, &provider)?;
         provider_fields::overlay(&mut provider, &fields.plain);
+        let parameters = parameters_of(&catalog.provider_types, &provider.providertype);
+        let own = take(parameters, &mut provider.provisioner);
+        let secrets = ClusterSecrets { provider: own, given: fields.sensitive };
         let services =
             if self.services.is_empty() { template.defaults.services.clone() } else { self.services.clone() };
         let config = self.config.clone().unwrap_or_else(|| template.defaults.config.clone());
@@ -260,7 +265,7 @@ impl ClusterRequest {
             seed: asking.seed,
             limits: asking.limits,
         };
-        Ok(Accepted { order, secrets: fields.sensitive, layout })
+        Ok(Accepted { order, secrets, layout })
     }
 
     fn template<'a>(&self, catalog: &'a Catalog) -> Result<&'a ClusterTemplate, RequestFault> {

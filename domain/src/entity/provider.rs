@@ -1,5 +1,7 @@
 //! Providers: accounts at something that makes machines.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -8,7 +10,7 @@ use super::base::{Base, Entity, Kind, check_name};
 use crate::invalid::Invalid;
 
 /// An account at something that makes machines, with the administrator's values for its type's fields.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Provider {
     /// Common fields.
     #[serde(flatten)]
@@ -19,6 +21,17 @@ pub struct Provider {
     #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
     #[schema(value_type = Object)]
     pub provisioner: Map<String, Value>,
+}
+
+/// Names its values and does not show them: some are secrets, and which ones only its type knows.
+impl fmt::Debug for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Provider")
+            .field("base", &self.base)
+            .field("providertype", &self.providertype)
+            .field("provisioner", &self.provisioner.keys().collect::<Vec<_>>())
+            .finish()
+    }
 }
 
 impl Entity for Provider {

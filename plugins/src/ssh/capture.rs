@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use cooperage_domain::redact::{RedactedStream, Redactor};
+
 use crate::output::{Output, Stream};
 
 use super::transport::Sink;
@@ -73,46 +75,78 @@ impl Sink for Captured {
     }
 }
 
-/// Hands output on line by line and keeps the end of both streams.
+/// Hands output on line by line and keeps the end of both streams. Secrets are taken out of the streams as they come, so
+/// that none gets through where a line is passed on in parts, or where the kept end begins.
 pub struct Lines<'a> {
     output: &'a dyn Output,
-    /// The line that is not finished yet, per stream.
-    stdout: Vec<u8>,
-    stderr: Vec<u8>,
+    stdout: Partial,
+    stderr: Partial,
     /// The end of both streams.
     pub captured: Captured,
+}
+
+/// One stream on its way into lines.
+struct Partial {
+    clean: RedactedStream,
+    /// The line that is not finished yet.
+    line: Vec<u8>,
+}
+
+impl Partial {
+    fn new(redactor: &Redactor) -> Self {
+        Self { clean: redactor.stream(), line: Vec::new() }
+    }
 }
 
 impl<'a> Lines<'a> {
     /// Lines go to `output`.
     #[must_use]
     pub fn new(output: &'a dyn Output) -> Self {
-        Self { output, stdout: Vec::new(), stderr: Vec::new(), captured: Captured::default() }
+        let redactor = output.redactor();
+        let (stdout, stderr) = (Partial::new(&redactor), Partial::new(&redactor));
+        Self { output, stdout, stderr, captured: Captured::default() }
     }
 
     /// Hands on last lines that have no end, and gives back what was captured.
     #[must_use]
-    pub fn finish(self) -> Captured {
-        for (stream, rest) in [(Stream::Stdout, &self.stdout), (Stream::Stderr, &self.stderr)] {
-            if !rest.is_empty() {
-                emit(self.output, stream, rest);
+    pub fn finish(mut self) -> Captured {
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            let rest = self.partial(stream).clean.finish();
+            self.pass_on(stream, &rest);
+            let line = std::mem::take(&mut self.partial(stream).line);
+            if !line.is_empty() {
+                emit(self.output, stream, &line);
             }
         }
         self.captured
+    }
+
+    const fn partial(&mut self, stream: Stream) -> &mut Partial {
+        match stream {
+            Stream::Stderr => &mut self.stderr,
+            Stream::Stdout | Stream::Progress => &mut self.stdout,
+        }
+    }
+
+    /// Bytes without secrets.
+    fn pass_on(&mut self, stream: Stream, bytes: &[u8]) {
+        self.captured.bytes(stream, bytes);
+        let output = self.output;
+        let line = &mut self.partial(stream).line;
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            line.extend_from_slice(piece);
+            if piece.ends_with(b"\n") || line.len() >= LINE_LIMIT {
+                emit(output, stream, line);
+                line.clear();
+            }
+        }
     }
 }
 
 impl Sink for Lines<'_> {
     fn bytes(&mut self, stream: Stream, bytes: &[u8]) {
-        self.captured.bytes(stream, bytes);
-        let partial = if stream == Stream::Stderr { &mut self.stderr } else { &mut self.stdout };
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            partial.extend_from_slice(piece);
-            if piece.ends_with(b"\n") || partial.len() >= LINE_LIMIT {
-                emit(self.output, stream, partial);
-                partial.clear();
-            }
-        }
+        let clean = self.partial(stream).clean.push(bytes);
+        self.pass_on(stream, &clean);
     }
 }
 
@@ -130,9 +164,13 @@ mod tests {
     use super::*;
 
     #[derive(Default)]
-    struct Noted(Mutex<Vec<(Stream, String)>>);
+    struct Noted(Mutex<Vec<(Stream, String)>>, Redactor);
 
     impl Output for Noted {
+        fn redactor(&self) -> Redactor {
+            self.1.clone()
+        }
+
         fn line(&self, stream: Stream, text: &str) {
             self.0.lock().unwrap().push((stream, text.to_owned()));
         }
@@ -165,6 +203,30 @@ mod tests {
         }
         assert_eq!(noted.0.lock().unwrap().len(), 3);
         assert_eq!(lines.finish().stdout.text().len(), TAIL_LIMIT);
+    }
+
+    #[test]
+    fn secrets_get_through_neither_in_parts_of_a_line_nor_at_the_begin_of_what_is_kept() {
+        let secret = "hunter2-is-no-password";
+        let noted = Noted(Mutex::default(), Redactor::new([secret]));
+        let mut lines = Lines::new(&noted);
+        // One across the end of a part of a line, one across the begin of the end that is kept; in pieces of 7 bytes.
+        let text = [
+            "x".repeat(LINE_LIMIT - 5),
+            secret.to_owned(),
+            "y".repeat(LINE_LIMIT),
+            secret.to_owned(),
+            "z".repeat(TAIL_LIMIT - 5),
+        ];
+        for piece in text.concat().as_bytes().chunks(7) {
+            lines.bytes(Stream::Stderr, piece);
+        }
+        let tail = lines.finish().stderr.text();
+        let printed: String = noted.0.lock().unwrap().iter().map(|(_, line)| line.as_str()).collect();
+        for part in ["hunter2", "-is-no", "password"] {
+            assert!(!printed.contains(part) && !tail.contains(part), "{part}");
+        }
+        assert_eq!(printed.matches("[redacted]").count(), 2);
     }
 
     #[test]

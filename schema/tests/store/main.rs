@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests may unwrap: a panic is their way to fail")]
 
+mod audit;
 mod clusters;
 mod crash;
 mod entities;
@@ -18,5 +19,6 @@ mod resources;
 #[cfg(feature = "postgres")]
 mod restart;
 mod sample;
+mod secrets;
 mod tenants;
 mod users;

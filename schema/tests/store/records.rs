@@ -3,17 +3,15 @@
 use std::collections::BTreeSet;
 
 use cooperage_schema::{
-    Append, ClusterRow, DurationHistory, DurationSample, Projection, SUPERADMIN, StoreError, TERMINATED,
-    Tenant, Token,
+    Append, DurationHistory, DurationSample, Projection, SUPERADMIN, StoreError, Tenant, Token,
 };
 
 use cooperage_domain::access::Role;
-use cooperage_domain::id::ClusterId;
 use cooperage_domain::provisioner::Provisioner;
-use cooperage_schema::{Registration, Vault, VaultError};
+use cooperage_schema::Registration;
 
 use crate::fresh::{Fresh, on_both_engines};
-use crate::sample::{append, cluster_row};
+use crate::sample::append;
 
 on_both_engines![
     the_operators_tenant_is_there_and_stays,
@@ -22,7 +20,6 @@ on_both_engines![
     counters_count_in_steps,
     durations_are_gathered_over_appends,
     provisioners_are_replaced_by_id_and_forgotten,
-    secrets_open_only_for_their_cluster_and_with_their_key,
 ];
 
 fn tenant(id: &str, name: &str) -> Tenant {
@@ -136,31 +133,4 @@ fn provisioners_are_replaced_by_id_and_forgotten(fresh: &Fresh) {
     store.delete_provisioner("p1").unwrap();
     store.delete_provisioner("p1").unwrap();
     assert_eq!(store.provisioners().unwrap().len(), 1);
-}
-
-fn secrets_open_only_for_their_cluster_and_with_their_key(fresh: &Fresh) {
-    let folder = tempfile::tempdir().unwrap();
-    let (key, other) = (folder.path().join("key"), folder.path().join("other"));
-    let store = fresh.open();
-    let values = serde_json::json!({"secret": "s3cr3t"}).as_object().unwrap().clone();
-    let vault = Vault::open(store.clone(), &key).unwrap();
-    assert!(vault.values(ClusterId(7)).unwrap().is_empty());
-    vault.keep(ClusterId(7), values.clone()).unwrap();
-    assert_eq!(vault.known(ClusterId(7)).as_deref(), Some(&values));
-    let again = Vault::open(store.clone(), &key).unwrap();
-    assert_eq!(*again.values(ClusterId(7)).unwrap(), values);
-    let stranger = Vault::open(store.clone(), &other).unwrap();
-    assert!(matches!(stranger.values(ClusterId(7)), Err(VaultError::WrongKey(ClusterId(7)))));
-    // Its last event wipes them, and no others.
-    vault.keep(ClusterId(8), values.clone()).unwrap();
-    let row = ClusterRow { status: TERMINATED.to_owned(), ..cluster_row(7) };
-    let projection = Projection { cluster: Some(row), ..Projection::default() };
-    store.journal().append_blocking(Append { projection, ..append(7, 0, &["a"]) }).unwrap();
-    let after = Vault::open(store, &key).unwrap();
-    assert!(after.values(ClusterId(7)).unwrap().is_empty());
-    assert_eq!(*after.values(ClusterId(8)).unwrap(), values);
-    after.forget(ClusterId(8)).unwrap();
-    assert!(after.values(ClusterId(8)).unwrap().is_empty());
-    std::fs::write(&key, b"short").unwrap();
-    assert!(matches!(Vault::open(fresh.open(), &key), Err(VaultError::KeyFile { .. })));
 }

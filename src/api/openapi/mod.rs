@@ -238,26 +238,7 @@ fn components() -> Components {
     }
     add!(Provider, HardwareType, ImageType, Service, ClusterTemplate, PartialTemplate, PluginType);
     add!(ClusterRequest, TenantSpec, Provisioner, TaskOrder, TaskReport);
-    add!(shapes::ClusterSummary, shapes::ClusterCreated, shapes::Cluster, shapes::Node);
-    add!(shapes::RegisteredNode, shapes::ClusterStatus, shapes::Plan, shapes::Logs, shapes::ProviderFields);
-    add!(shapes::LeaseChange, shapes::ConfigChange, shapes::ServicesToAdd, shapes::NodeQuestion);
-    add!(
-        shapes::AppliedEntity,
-        shapes::AppliedChange,
-        shapes::Export,
-        shapes::Resource,
-        shapes::TenantChange
-    );
-    add!(shapes::Queue, shapes::Usage, shapes::User, shapes::UserChange, shapes::Token, shapes::TokenRequest);
-    add!(
-        shapes::IssuedToken,
-        shapes::NewToken,
-        shapes::Login,
-        shapes::LoggedIn,
-        shapes::Caller,
-        shapes::PasswordChange
-    );
-    add!(shapes::Registration, shapes::Heartbeat, shapes::Worker, shapes::Problem);
+    all = shapes::add_all(all);
     let by_name = |of: &str| {
         ObjectBuilder::new()
             .schema_type(Type::Object)

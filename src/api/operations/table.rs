@@ -217,6 +217,33 @@ fn installation() -> Vec<Operation> {
                 ("groupby", "hour, day, week, month or year"),
                 ("timeunit", "seconds, minutes, hours or days"),
             ]),
+        get(
+            "/v2/audit",
+            Rule::read(Admin, Running),
+            "Who did what, newest first; all tenants' for superadmins",
+        )
+        .gives("AuditPage")
+        .query(&[
+            ("tenant", "of this tenant's id; for superadmins"),
+            ("user", "by this user"),
+            ("action", "whose action holds this text"),
+            ("object", "whose object holds this text"),
+            ("outcome", "done, refused or failed"),
+            ("since", "from this time on: milliseconds since 1970, or as 2026-11-20T18:00:00Z"),
+            ("until", "before this time"),
+            ("cursor", "behind this entry: `next` of the page before"),
+            ("limit", "at most so many; 100 unless said otherwise, 1000 at most"),
+        ]),
+        get("/v2/audit/verify", Rule::read(Superadmin, Running), "Whether the chain of the audit log holds")
+            .gives("AuditCheck"),
+        get("/v2/secrets", Rule::read(Superadmin, Running), "What is sealed, and under which keys")
+            .gives("SecretsStatus"),
+        post(
+            "/v2/secrets/rotate",
+            Rule::write(Superadmin, Running),
+            "A new master key in place of the old one",
+        )
+        .gives("SecretsStatus"),
         get("/status", Rule::public(Running), "`OK`; asks nobody who they are").gives("Text"),
         get(
             "/v2/openapi.json",

@@ -1,7 +1,11 @@
 //! What can be typed: commands, options, and their help.
 
+mod audit;
 mod cluster;
 
+#[cfg(test)]
+pub use audit::OutcomeArg;
+pub use audit::{AuditArgs, AuditCommand, AuditFilterArgs, SecretsAt, SecretsCommand};
 pub use cluster::{ClusterCommand, CreateArgs, LogsArgs, PlanArgs, SshArgs};
 
 use std::path::PathBuf;
@@ -130,6 +134,15 @@ resources/shell/scripts/nginx.sh, are uploaded. Either everything is stored or n
     /// Image types, and base images of machines on this host
     #[command(subcommand, visible_alias = "images")]
     Image(ImageCommand),
+    /// Who did what, newest first (admins)
+    #[command(after_help = "Examples:
+  cooperage audit --since 1h                     what was done in the last hour
+  cooperage audit --by ann --action DELETE       what ann deleted
+  cooperage audit --outcome refused -o json      what was not allowed")]
+    Audit(AuditArgs),
+    /// How secrets are kept, and new keys for them
+    #[command(subcommand)]
+    Secrets(SecretsCommand),
     /// Whether the server answers
     #[command(after_help = "Example: cooperage status --server http://10.0.0.5:55054")]
     Status,

@@ -1,0 +1,237 @@
+//! Clusters, their nodes, jobs and logs.
+
+use cooperage_domain::entity::{ClusterTemplate, Link, Provider};
+use cooperage_domain::task::NodeProperties;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// Whom a cluster belongs to.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Account {
+    user_id: String,
+    /// Internal id of the tenant.
+    tenant_id: String,
+}
+
+/// How far the latest job of a cluster is.
+#[derive(Serialize, ToSchema)]
+pub struct Progress {
+    /// The kind of job.
+    action: String,
+    actionstatus: String,
+    stepstotal: u64,
+    stepscompleted: u64,
+}
+
+/// A cluster in a list.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterSummary {
+    /// Eight digits or more.
+    id: String,
+    name: String,
+    owner_id: String,
+    /// Milliseconds since 1970.
+    create_time: i64,
+    /// Milliseconds since 1970; 0: never.
+    expire_time: i64,
+    /// `pending`, `active`, `incomplete`, `inconsistent` or `terminated`.
+    status: String,
+    num_nodes: u64,
+    progress: Option<Progress>,
+}
+
+/// The number of a new cluster.
+#[derive(Serialize, ToSchema)]
+pub struct ClusterCreated {
+    id: String,
+}
+
+/// Everything about a cluster.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Cluster {
+    id: String,
+    name: String,
+    description: String,
+    account: Account,
+    /// Milliseconds since 1970.
+    create_time: i64,
+    /// Milliseconds since 1970; 0: never.
+    expire_time: i64,
+    provider: Option<Provider>,
+    cluster_template: Option<ClusterTemplate>,
+    nodes: Vec<Node>,
+    /// Names of its services.
+    services: Vec<String>,
+    latest_job_id: Option<String>,
+    status: String,
+    #[schema(value_type = Object)]
+    config: Value,
+    links: Vec<Link>,
+    progress: Option<Progress>,
+    /// Why the latest job ended as it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+}
+
+/// A node. What is made known by hand has whatever it was given.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Node {
+    id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cluster_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    properties: Option<NodeProperties>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    links: Option<Vec<Link>>,
+}
+
+/// A node made known by hand; more fields are kept as they are.
+#[derive(Serialize, ToSchema)]
+pub struct RegisteredNode {
+    id: String,
+    services: Vec<Value>,
+}
+
+/// How far the latest job is.
+#[derive(Serialize, ToSchema)]
+pub struct ClusterStatus {
+    clusterid: String,
+    stepstotal: u64,
+    stepscompleted: u64,
+    status: String,
+    actionstatus: Option<String>,
+    action: Option<String>,
+}
+
+/// A task in a stage.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StagedTask {
+    /// Cluster, job and number: `00000042-001-003`.
+    id: String,
+    task_name: String,
+    node_id: String,
+    /// Empty for tasks on the machine itself.
+    service: String,
+}
+
+/// A try to carry out a task.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Attempt {
+    /// From 1.
+    number: u32,
+    worker: String,
+    start_time: i64,
+    end_time: Option<i64>,
+    /// 0: success.
+    code: Option<i64>,
+}
+
+/// A task in the graph.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GraphTask {
+    id: String,
+    task_name: String,
+    node_id: String,
+    service: String,
+    /// Ids of the tasks it waits for.
+    after: Vec<String>,
+    status: String,
+    estimate_ms: u64,
+    attempts: Vec<Attempt>,
+}
+
+/// A job.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Plan {
+    /// Cluster and number: `00000042-001`.
+    id: String,
+    cluster_id: String,
+    action: String,
+    current_stage: u64,
+    stages: Vec<Vec<StagedTask>>,
+    status: String,
+    message: Option<String>,
+    start_time: Option<i64>,
+    end_time: Option<i64>,
+    tasks: Vec<GraphTask>,
+    /// Ids of the tasks that decide how long the job takes.
+    critical_path: Vec<String>,
+    predicted_ms: u64,
+}
+
+/// A line that a task printed.
+#[derive(Serialize, ToSchema)]
+pub struct LogLine {
+    task: String,
+    attempt: u32,
+    /// In its task, from 1.
+    number: u64,
+    /// Milliseconds since 1970.
+    time: i64,
+    /// `stdout` or `stderr`.
+    stream: String,
+    text: String,
+}
+
+/// Lines that tasks printed.
+#[derive(Serialize, ToSchema)]
+pub struct Logs {
+    lines: Vec<LogLine>,
+}
+
+/// Values for the provider that a task needs and that are not kept.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderFields {
+    #[schema(value_type = Option<Object>)]
+    provider_fields: Option<Value>,
+}
+
+/// Another end of the lease.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LeaseChange {
+    /// Milliseconds since 1970.
+    expire_time: i64,
+}
+
+/// Another configuration.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ConfigChange {
+    #[schema(value_type = Object)]
+    config: Value,
+    /// Whether to restart services; true unless said otherwise.
+    restart: Option<bool>,
+    #[schema(value_type = Option<Object>)]
+    provider_fields: Option<Value>,
+}
+
+/// More services.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ServicesToAdd {
+    services: Vec<String>,
+    #[schema(value_type = Option<Object>)]
+    provider_fields: Option<Value>,
+}
+
+/// Which nodes, and what of them.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeQuestion {
+    cluster_id: String,
+    /// Only these properties; all when there are none.
+    properties: Option<Vec<String>>,
+    /// Only nodes that carry all of these.
+    services: Option<Vec<String>>,
+}

@@ -1,0 +1,29 @@
+//! Shapes of requests and answers that are no entities, for the description only: handlers write and read them as JSON, and
+//! the tests hold what they say against these.
+
+mod access;
+mod catalog;
+mod clusters;
+mod operation;
+
+use utoipa::openapi::ComponentsBuilder;
+
+use super::add;
+
+/// Puts all of them among the components.
+pub fn add_all(mut all: ComponentsBuilder) -> ComponentsBuilder {
+    macro_rules! add {
+        ($($of:ident: $($shape:ident)+;)+) => { $($(all = add::<$of::$shape>(all);)+)+ };
+    }
+    add! {
+        clusters: Account Progress ClusterSummary ClusterCreated Cluster Node RegisteredNode
+            ClusterStatus StagedTask Attempt GraphTask Plan LogLine Logs ProviderFields LeaseChange
+            ConfigChange ServicesToAdd NodeQuestion;
+        catalog: AppliedEntity AppliedChange Export Resource;
+        access: TenantChange User UserChange Token TokenRequest NewToken IssuedToken Login LoggedIn
+            Caller PasswordChange;
+        operation: Queue UsageInterval Usage AuditEntry AuditPage AuditBreak AuditCheck
+            SecretsStatus Registration Heartbeat Worker Problem;
+    }
+    all
+}
