@@ -72,6 +72,30 @@ async fn every_change_is_on_record_also_where_it_is_refused() {
 }
 
 #[tokio::test]
+async fn what_is_done_for_a_caller_who_hangs_up_is_on_record() {
+    let server = with_tenant(50, 500).await;
+    describe(&server, &json!([])).await;
+    let body = request(1).to_string();
+    for _ in 0..20 {
+        server.send_and_hang_up(ANN, "/v2/clusters", &body).await;
+    }
+    let look = || async {
+        let made = server.get(ANN, "/v2/clusters").await.ok().as_array().unwrap().len();
+        let log = server.get(SUPERADMIN, "/v2/audit?user=ann&outcome=done&limit=1000").await.ok();
+        (made, log["entries"].as_array().unwrap().len())
+    };
+    let (mut made, mut recorded) = look().await;
+    for _ in 0..200 {
+        if made == recorded && made > 0 {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        (made, recorded) = look().await;
+    }
+    assert!(made > 0 && made == recorded, "{made} clusters were made, {recorded} are on record");
+}
+
+#[tokio::test]
 async fn what_is_said_all_the_time_and_what_changes_nothing_is_not_on_record() {
     let server = with_tenant(5, 50).await;
     let inside = server.ask_inside("PUT", "/v2/provisioners/p1", "{}").await;
