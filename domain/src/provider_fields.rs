@@ -1,6 +1,7 @@
 //! Provider fields: what a user gives with a request, what is missing, and what of it is secret.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -25,7 +26,7 @@ fn alternatives(missing: &[BTreeMap<String, FieldSchema>]) -> String {
 }
 
 /// The fields of a request, by what becomes of them.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct GroupedFields {
     /// Secrets: kept apart and encrypted, replacing those kept before; laid over the provider only for a worker.
     pub sensitive: Map<String, Value>,
@@ -33,6 +34,17 @@ pub struct GroupedFields {
     pub plain: Map<String, Value>,
     /// Neither a user field nor an admin field that users may override.
     pub ignored: Vec<String>,
+}
+
+/// Names the fields and shows no value.
+impl fmt::Debug for GroupedFields {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GroupedFields")
+            .field("sensitive", &self.sensitive.keys().collect::<Vec<_>>())
+            .field("plain", &self.plain.keys().collect::<Vec<_>>())
+            .field("ignored", &self.ignored)
+            .finish()
+    }
 }
 
 /// What is missing from `set` when the fields `given` are there: nothing when nothing is required or one alternative is
@@ -134,6 +146,9 @@ mod tests {
         assert_eq!(Value::from(grouped.sensitive), json!({"key": "k", "url": "u"}));
         assert_eq!(Value::from(grouped.plain), json!({"keyname": "dev", "region": "iad"}));
         assert_eq!(grouped.ignored, ["account", "bogus"]);
+        let printed =
+            format!("{:?}", group_fields(&parameters(), &map(&json!({"key": "hush", "region": "iad"}))));
+        assert!(printed.contains("key") && !printed.contains("hush"), "{printed}");
     }
 
     #[test]

@@ -173,7 +173,7 @@ fn forms(secret: &str) -> Vec<Vec<u8>> {
     forms.push(percent(secret, false).into_bytes());
     forms.push(percent(secret, true).into_bytes());
     let escaped = Value::from(secret).to_string();
-    forms.push(escaped[1..escaped.len() - 1].as_bytes().to_vec());
+    forms.push(escaped.as_bytes()[1..escaped.len() - 1].to_vec());
     forms.retain(|form| form.len() >= SHORTEST && !form.contains(&b'\n'));
     forms
 }

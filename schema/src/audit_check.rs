@@ -1,7 +1,6 @@
 //! The audit log as a whole: whether its chain holds, and its beginning removed when it is old enough.
 
 use cooperage_domain::audit::{Broken, Link, PRUNE, Record, Verifier};
-use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 
 use crate::audit::{End, append, entries_after, link, locked_head, set_link};
@@ -99,6 +98,7 @@ impl Engine {
             Self::Sqlite(_) => Ok(()),
             #[cfg(feature = "postgres")]
             Self::Postgres(connection) => {
+                use diesel::connection::SimpleConnection;
                 connection.batch_execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             }
         }

@@ -92,7 +92,7 @@ impl KeyFile {
 
     /// The keys; `None` when there is no file.
     pub(crate) fn read(&self) -> Result<Option<MasterKeys>, SecretsError> {
-        let fault = |cause: io::Error| SecretsError::file(&self.0, cause);
+        let fault = |cause: io::Error| SecretsError::file(&self.0, &cause);
         let about = match fs::metadata(&self.0) {
             Ok(about) => about,
             Err(missing) if missing.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -107,13 +107,13 @@ impl KeyFile {
             return Err(SecretsError::Foreign { path: self.0.clone(), owner, user });
         }
         let bytes = Zeroizing::new(fs::read(&self.0).map_err(fault)?);
-        parse(&bytes).map(Some).map_err(|cause| SecretsError::file(&self.0, cause))
+        parse(&bytes).map(Some).map_err(|cause| SecretsError::file(&self.0, &cause))
     }
 
     /// Puts these keys in place of those that are there, at once and durably: whatever happens, the file holds one or the
     /// other.
     pub(crate) fn write(&self, keys: &MasterKeys) -> Result<(), SecretsError> {
-        self.replace(keys).map_err(|cause| SecretsError::file(&self.0, cause))
+        self.replace(keys).map_err(|cause| SecretsError::file(&self.0, &cause))
     }
 
     /// Puts these keys there if there is no file. One that another program has just made stays.
@@ -123,7 +123,7 @@ impl KeyFile {
             Err(fault) if fault.error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             Err(fault) => Err(fault.error),
         };
-        create().map_err(|cause| SecretsError::file(&self.0, cause))
+        create().map_err(|cause| SecretsError::file(&self.0, &cause))
     }
 
     fn replace(&self, keys: &MasterKeys) -> io::Result<()> {

@@ -73,7 +73,7 @@ pub enum SecretsError {
 }
 
 impl SecretsError {
-    pub(crate) fn file(path: &Path, cause: impl ToString) -> Self {
+    pub(crate) fn file(path: &Path, cause: &impl ToString) -> Self {
         Self::KeyFile { path: path.to_owned(), cause: cause.to_string() }
     }
 }

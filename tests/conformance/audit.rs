@@ -12,71 +12,44 @@ async fn entry(server: &Server, request: &str) -> Value {
     entries.iter().find(|entry| entry["request"] == request).cloned().unwrap_or_default()
 }
 
-fn said(entry: &Value) -> (&str, &str, &str, &str) {
+fn said(entry: &Value) -> Said<'_> {
     let text = |field: &str| entry[field].as_str().unwrap_or("nothing");
     (text("user"), text("action"), text("object"), text("outcome"))
 }
+
+/// User, action, object and outcome of an entry.
+type Said<'a> = (&'a str, &'a str, &'a str, &'a str);
+
+/// Who asks for what, and what is on record of it then.
+const REQUESTS: [(&str, &str, &str, &str, Said<'_>); 8] = [
+    (
+        ADMIN,
+        "POST",
+        "/v2/providers",
+        r#"{"name": "lab2", "providertype": "cloud", "provisioner": {"password": "pa55word"}}"#,
+        ("admin", "POST /v2/providers", "/v2/providers/lab2", "done"),
+    ),
+    (ANN, "DELETE", LAB, "", ("ann", "DELETE /v2/providers/{name}", LAB, "refused")),
+    ("", "DELETE", LAB, "", ("", "DELETE /v2/providers/{name}", LAB, "refused")),
+    ("eve@nowhere", "POST", "/v2/apply", "", ("", "POST /v2/apply", "/v2/apply", "refused")),
+    (ANN, "POST", "/v2/nothing?password=pa55word", "", ("ann", "POST (no route)", "/v2/nothing", "refused")),
+    (ANN, "PATCH", "/v2/providers", "", ("ann", "PATCH /v2/providers", "/v2/providers", "refused")),
+    (ADMIN, "GET", "/v2/export?secrets=true", "", ("admin", "GET /v2/export", "/v2/export", "done")),
+    (
+        ANN,
+        "GET",
+        "/v2/providers?secrets=tru%65",
+        "",
+        ("ann", "GET /v2/providers", "/v2/providers", "refused"),
+    ),
+];
+const LAB: &str = "/v2/providers/lab";
 
 #[tokio::test]
 async fn every_change_is_on_record_also_where_it_is_refused() {
     let server = with_tenant(5, 50).await;
     describe(&server, &json!([])).await;
-    let id = create(&server, ANN, &request(1)).await;
-    let lab = json!({"name": "lab2", "providertype": "cloud", "provisioner": {"password": "pa55word"}});
-    let long = format!("/v2/{}", "x".repeat(2_000));
-    for (who, method, path, body, expected) in [
-        (
-            ADMIN,
-            "POST",
-            "/v2/providers",
-            lab.to_string(),
-            ("admin", "POST /v2/providers", "/v2/providers/lab2", "done"),
-        ),
-        (
-            ANN,
-            "DELETE",
-            "/v2/providers/lab",
-            String::new(),
-            ("ann", "DELETE /v2/providers/{name}", "/v2/providers/lab", "refused"),
-        ),
-        (
-            "",
-            "DELETE",
-            "/v2/providers/lab",
-            String::new(),
-            ("", "DELETE /v2/providers/{name}", "/v2/providers/lab", "refused"),
-        ),
-        ("eve@nowhere", "POST", "/v2/apply", String::new(), ("", "POST /v2/apply", "/v2/apply", "refused")),
-        (
-            ANN,
-            "POST",
-            "/v2/nothing?password=pa55word",
-            String::new(),
-            ("ann", "POST (no route)", "/v2/nothing", "refused"),
-        ),
-        (
-            ANN,
-            "PATCH",
-            "/v2/providers",
-            String::new(),
-            ("ann", "PATCH /v2/providers", "/v2/providers", "refused"),
-        ),
-        (ANN, "PUT", &long, String::new(), ("ann", "PUT (no route)", &long[..512], "refused")),
-        (
-            ADMIN,
-            "GET",
-            "/v2/export?secrets=true",
-            String::new(),
-            ("admin", "GET /v2/export", "/v2/export", "done"),
-        ),
-        (
-            ANN,
-            "GET",
-            "/v2/providers?secrets=tru%65",
-            String::new(),
-            ("ann", "GET /v2/providers", "/v2/providers", "refused"),
-        ),
-    ] {
+    for (who, method, path, body, expected) in REQUESTS {
         let answer = server.ask(who, method, path, body).await;
         let found = entry(&server, &answer.request).await;
         assert_eq!(said(&found), expected, "{who} {method} {path}: {found}");
@@ -87,22 +60,52 @@ async fn every_change_is_on_record_also_where_it_is_refused() {
         );
         assert_eq!((&found["port"], &found["forwarded"]), (&json!("user"), &json!("")));
     }
-    let inside = server.ask_inside("PUT", "/v2/provisioners/p1", "{}").await;
-    assert_eq!(entry(&server, &inside.request).await["port"], "tasks");
-    for (method, path) in
-        [("POST", "/v2/tasks/take"), ("POST", "/v2/tasks/finish"), ("POST", "/v2/provisioners/p/heartbeat")]
-    {
-        let answer = server.ask_inside(method, path, "{}").await;
-        assert_eq!(entry(&server, &answer.request).await, Value::Null, "{path} is said all the time");
-    }
-    let read = server.get(ADMIN, "/v2/providers").await;
-    assert_eq!(entry(&server, &read.request).await, Value::Null, "it changes and shows nothing");
+    let long = server.ask(ANN, "PUT", &format!("/v2/{}", "x".repeat(2_000)), "").await;
+    assert_eq!(entry(&server, &long.request).await["object"].as_str().unwrap().len(), 512);
+    let id = create(&server, ANN, &request(1)).await;
     let all = server.get(SUPERADMIN, "/v2/audit?limit=1000").await;
     assert!(!all.text.contains("pa55word"), "no bodies, no queries");
     assert!(all.text.contains(&format!("/v2/clusters/{id}")), "what was made is named");
     let check = server.get(SUPERADMIN, "/v2/audit/verify").await.ok();
     assert_eq!((&check["intact"], &check["broken"]), (&json!(true), &Value::Null), "{check}");
     assert_eq!(check["entries"], check["head"]["sequence"]);
+}
+
+#[tokio::test]
+async fn what_is_done_for_a_caller_who_hangs_up_is_on_record() {
+    let server = with_tenant(50, 500).await;
+    describe(&server, &json!([])).await;
+    let body = request(1).to_string();
+    for _ in 0..20 {
+        server.send_and_hang_up(ANN, "/v2/clusters", &body).await;
+    }
+    let look = || async {
+        let made = server.get(ANN, "/v2/clusters").await.ok().as_array().unwrap().len();
+        let log = server.get(SUPERADMIN, "/v2/audit?user=ann&outcome=done&limit=1000").await.ok();
+        (made, log["entries"].as_array().unwrap().len())
+    };
+    let (mut made, mut recorded) = look().await;
+    for _ in 0..200 {
+        if made == recorded && made > 0 {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        (made, recorded) = look().await;
+    }
+    assert!(made > 0 && made == recorded, "{made} clusters were made, {recorded} are on record");
+}
+
+#[tokio::test]
+async fn what_is_said_all_the_time_and_what_changes_nothing_is_not_on_record() {
+    let server = with_tenant(5, 50).await;
+    let inside = server.ask_inside("PUT", "/v2/provisioners/p1", "{}").await;
+    assert_eq!(entry(&server, &inside.request).await["port"], "tasks");
+    for path in ["/v2/tasks/take", "/v2/tasks/finish", "/v2/provisioners/p/heartbeat"] {
+        let answer = server.ask_inside("POST", path, "{}").await;
+        assert_eq!(entry(&server, &answer.request).await, Value::Null, "{path} is said all the time");
+    }
+    let read = server.get(ADMIN, "/v2/providers").await;
+    assert_eq!(entry(&server, &read.request).await, Value::Null, "it changes and shows nothing");
 }
 
 #[tokio::test]

@@ -124,6 +124,19 @@ impl Server {
         self.call(self.tasks, "", method, path, body.into(), "*/*").await
     }
 
+    /// Asks for a change, and goes away without waiting for the answer.
+    pub async fn send_and_hang_up(&self, who: &str, path: &str, body: &str) {
+        use tokio::io::AsyncWriteExt;
+        let (user, tenant) = who.split_once('@').unwrap();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: x\r\nCoopr-UserID: {user}\r\nCoopr-TenantID: {tenant}\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", self.user)).await.unwrap();
+        stream.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
+        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    }
+
     pub async fn get(&self, who: &str, path: &str) -> Answer {
         self.ask(who, "GET", path, "").await
     }

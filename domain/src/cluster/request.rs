@@ -2,6 +2,7 @@
 //! and what it leaves open comes from the template.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -28,7 +29,7 @@ use crate::secret_fields::{parameters_of, take};
 use crate::task::NodeProperties;
 
 /// What a user asks for. Empty and absent are the same.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterRequest {
     /// The cluster's name.
@@ -85,6 +86,22 @@ pub struct ClusterRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub config: Option<Map<String, Value>>,
+}
+
+/// Says what is asked for, and only the names of the provider's fields: some of their values are secrets.
+impl fmt::Debug for ClusterRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClusterRequest")
+            .field("name", &self.name)
+            .field("cluster_template", &self.cluster_template)
+            .field("num_machines", &self.num_machines)
+            .field("provider", &self.provider)
+            .field("provider_fields", &self.provider_fields.keys().collect::<Vec<_>>())
+            .field("services", &self.services)
+            .field("hardwaretype", &self.hardwaretype)
+            .field("imagetype", &self.imagetype)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What there is to make clusters from: a tenant's entities, the newest version of each, and the provider types.
