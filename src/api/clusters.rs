@@ -15,6 +15,7 @@ use super::apply::refuse_cycles;
 use super::body;
 use super::cluster_changes;
 use super::cluster_view::{details, plan, status};
+use super::export;
 use super::identity::Identity;
 use super::logs;
 use super::preview::preview;
@@ -54,7 +55,8 @@ pub fn routes(config: &mut web::ServiceConfig) {
         )
         .service(web::resource(format!("{one}/plans")).route(web::get().to(get_plans)))
         .service(web::resource(format!("{one}/plans/{{job}}")).route(web::get().to(get_plan)))
-        .service(web::resource(format!("{one}/logs")).route(web::get().to(logs::get)));
+        .service(web::resource(format!("{one}/logs")).route(web::get().to(logs::get)))
+        .service(web::resource(format!("{one}/export")).route(web::get().to(export::get)));
 }
 
 #[derive(Debug, Default, Deserialize)]

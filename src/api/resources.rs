@@ -14,7 +14,7 @@ use super::entities::version_number;
 use super::identity::Identity;
 use super::problem::Problem;
 use super::state::{AppState, owner_of};
-use super::{plugin_types, upload};
+use super::{download, plugin_types, upload};
 
 type State = web::Data<AppState>;
 type Answer = Result<HttpResponse, Problem>;
@@ -40,6 +40,7 @@ pub fn routes(config: &mut web::ServiceConfig) {
             )
             .service(
                 web::resource(&version)
+                    .route(web::get().to(move |s, i, at| download::of_own(side, s, i, at)))
                     .route(web::delete().to(move |s, i, at| delete_version(side, s, i, at))),
             )
             .service(
@@ -58,7 +59,8 @@ pub fn routes(config: &mut web::ServiceConfig) {
 pub(super) type OfPlugin = web::Path<(String, String)>;
 /// Names a resource in a path: plugin, type and name.
 pub(super) type OfName = web::Path<(String, String, String)>;
-type OfVersion = web::Path<(String, String, String, String)>;
+/// Names a version of a resource in a path.
+pub(super) type OfVersion = web::Path<(String, String, String, String)>;
 
 #[derive(Debug, Default, Deserialize)]
 struct ListQuery {

@@ -217,7 +217,7 @@ fn chosen(tasks: &[Task], details: &Details, args: &LogsArgs) -> Result<Vec<Task
     }
     let chosen: Vec<Task> = tasks.iter().filter(|task| is_meant(task, details, args)).cloned().collect();
     if chosen.is_empty() {
-        return Err(Failure::refused(
+        return Err(Failure::unknown(
             format!("no task of cluster {} is meant by that", details.id),
             format!("see its tasks: cooperage cluster plan {}", details.id),
         ));
@@ -233,7 +233,7 @@ fn is_meant(task: &Task, details: &Details, args: &LogsArgs) -> bool {
 /// A node that a cluster does not have, with those it has.
 pub(super) fn unknown_node(details: &Details, text: &str) -> Failure {
     let nodes = details.nodes.iter().map(|node| format!("{} ({})", node.properties.nodenum, node.name()));
-    Failure::refused(
+    Failure::unknown(
         format!("cluster {} has no node {text:?}", details.id),
         format!("use one of: {}", nodes.collect::<Vec<_>>().join(", ")),
     )
