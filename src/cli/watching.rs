@@ -1,5 +1,6 @@
 //! Showing something once, or again whenever it changes.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -41,13 +42,19 @@ pub async fn show(
         screen.clear();
     }
     tell(&last, screen);
+    // One for all looks: one that is made anew would miss what was pressed in between.
+    let mut interrupted = pin!(tokio::signal::ctrl_c());
     let mut seen = Instant::now();
     loop {
-        tokio::select! {
-            () = tokio::time::sleep(every) => {}
-            _ = tokio::signal::ctrl_c() => return Err(Failure::Interrupted),
-        }
-        match look().await {
+        let next = async {
+            tokio::time::sleep(every).await;
+            look().await
+        };
+        let looked = tokio::select! {
+            looked = next => looked,
+            _ = &mut interrupted => return Err(Failure::Interrupted),
+        };
+        match looked {
             Ok(view) => {
                 seen = Instant::now();
                 if view != last {

@@ -2,13 +2,13 @@
 //!
 //! A noun is a file in `src/cli` with its verbs, and a row in [`nouns`].
 
-mod cluster;
+pub mod cluster;
 mod nouns;
 mod waiting;
 
 pub use cluster::{
     AddServiceArgs, ClusterCommand, ConfigArgs, CreateArgs, DeleteArgs, ExportArgs, LeaseArgs, ListArgs,
-    LogsArgs, PlanArgs, Seen, ServicesArgs, SshArgs, WaitForArgs, Which,
+    LogsArgs, PlanArgs, Seen, ServicesArgs, SshArgs, WaitForArgs,
 };
 pub use nouns::Noun;
 pub use waiting::{FieldArgs, WaitArgs, WatchArgs, YesArgs};

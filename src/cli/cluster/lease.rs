@@ -70,7 +70,7 @@ fn at(text: &str) -> Result<i64, Invalid> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::args::Which;
+    use crate::cli::args::cluster::Which;
 
     #[test]
     fn an_end_is_later_by_from_now_or_at_a_time() {
