@@ -95,7 +95,7 @@ pub async fn queues(command: QueueCommand, client: &Client, screen: &Screen) -> 
 /// # Errors
 /// When a time is none, or the server refuses.
 pub async fn usage(args: UsageArgs, client: &Client, screen: &Screen) -> Result<(), Failure> {
-    let unit = word(args.unit);
+    let unit = word(&args.unit);
     let mut query = vec![("timeunit", unit.clone())];
     let cluster = match &args.cluster {
         Some(text) => Some(super::cluster::id_of(client, text).await?),
@@ -106,7 +106,7 @@ pub async fn usage(args: UsageArgs, client: &Client, screen: &Screen) -> Result<
     say("clustertemplate", args.template);
     say("user", args.owner);
     say("tenant", args.of_tenant);
-    say("groupby", args.by.map(word));
+    say("groupby", args.by.as_ref().map(word));
     say("start", args.from.map(|text| seconds("--from", &text, now())).transpose()?);
     say("end", args.until.map(|text| seconds("--until", &text, now())).transpose()?);
     let query: Vec<String> = query.iter().map(|(name, value)| format!("{name}={}", segment(value))).collect();
@@ -123,7 +123,7 @@ pub async fn usage(args: UsageArgs, client: &Client, screen: &Screen) -> Result<
 }
 
 /// As the server writes it.
-fn word(value: impl ValueEnum) -> String {
+fn word(value: &impl ValueEnum) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
@@ -148,6 +148,6 @@ mod tests {
         assert_eq!(seconds("--from", "1970-01-01T01:00:00Z", 0).unwrap(), "3600");
         assert_eq!(seconds("--from", "1h", 7_200_000).unwrap(), "3600");
         assert_eq!(seconds("--from", "soon", 0).unwrap_err().field, "--from");
-        assert_eq!((word(Interval::Week), word(Unit::Days)), ("week".to_owned(), "days".to_owned()));
+        assert_eq!((word(&Interval::Week), word(&Unit::Days)), ("week".to_owned(), "days".to_owned()));
     }
 }

@@ -267,11 +267,11 @@ mod tests {
     #[test]
     fn every_noun_s_list_can_be_watched() {
         let command = super::command();
-        let lists = command.get_subcommands().filter_map(|noun| noun.find_subcommand("list"));
-        for list in
-            lists.filter(|list| !list.get_about().is_some_and(|it| it.to_string() == "List all contexts"))
-        {
-            assert!(list.get_arguments().any(|it| it.get_id() == "watch"), "{:?}", list.get_about());
+        // Contexts are in a file of one's own, which nobody else changes.
+        for noun in command.get_subcommands().filter(|noun| noun.get_name() != "context") {
+            let Some(list) = noun.find_subcommand("list") else { continue };
+            let is_watched = list.get_arguments().any(|it| it.get_id() == "watch");
+            assert!(is_watched, "{} list", noun.get_name());
         }
     }
 
