@@ -25,6 +25,14 @@ pub enum ClientFault {
         /// What the network says.
         reason: String,
     },
+    /// Somebody answers whom nobody that we trust vouches for.
+    #[error("the server at {server} is not to be trusted: {reason}")]
+    Untrusted {
+        /// Its address.
+        server: String,
+        /// What is wrong with its certificate.
+        reason: String,
+    },
     /// The server refuses.
     #[error("{0}")]
     Refused(Box<Problem>),
@@ -44,7 +52,7 @@ impl ClientFault {
     pub fn status(&self) -> Option<u16> {
         match self {
             Self::Refused(problem) => Some(problem.status),
-            Self::Unreachable { .. } | Self::NotUnderstood { .. } => None,
+            Self::Unreachable { .. } | Self::Untrusted { .. } | Self::NotUnderstood { .. } => None,
         }
     }
 
@@ -58,7 +66,7 @@ impl ClientFault {
     #[must_use]
     pub fn remedy(&self) -> Option<String> {
         match self {
-            Self::Unreachable { reason, .. } if reason.contains("certificate") => Some(
+            Self::Untrusted { .. } => Some(
                 "name the file of the authority that vouches for it with --ca-file, or use the name its \
                  certificate is for"
                     .to_owned(),
@@ -241,7 +249,11 @@ fn unreachable(connection: &Connection, fault: &reqwest::Error) -> ClientFault {
         cause = inner;
     }
     let reason = if fault.is_timeout() { "it takes too long".to_owned() } else { cause.to_string() };
-    ClientFault::Unreachable { server: connection.server.to_string(), reason }
+    let server = connection.server.to_string();
+    if connection.is_secure() && reason.contains("certificate") {
+        return ClientFault::Untrusted { server, reason };
+    }
+    ClientFault::Unreachable { server, reason }
 }
 
 /// One segment of a path: a name may hold what has a meaning there.

@@ -15,4 +15,6 @@ mod exports;
 mod lab;
 mod operations;
 mod outputs;
+mod prompts;
 mod terminal;
+mod tls;

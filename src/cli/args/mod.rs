@@ -276,6 +276,21 @@ mod tests {
     }
 
     #[test]
+    fn every_noun_and_verb_is_in_the_book() {
+        let book = include_str!("../../../docs/src/command-line.md");
+        for noun in super::command().get_subcommands().filter(|noun| noun.get_name() != "help") {
+            let name = noun.get_name();
+            let is_told = |word: &str| {
+                book.contains(&format!("`{word}`")) || book.contains(&format!("`{name} {word}`"))
+            };
+            assert!(is_told(name) || noun.get_subcommands().any(|verb| is_told(verb.get_name())), "{name}");
+            for verb in noun.get_subcommands() {
+                assert!(is_told(verb.get_name()), "{name} {}", verb.get_name());
+            }
+        }
+    }
+
+    #[test]
     fn every_command_has_an_example() {
         fn check(command: &clap::Command) {
             let mut inner = command.get_subcommands().filter(|inner| inner.get_name() != "help").peekable();

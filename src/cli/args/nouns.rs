@@ -1,4 +1,5 @@
 //! The nouns: what a server can be asked for. Each is a row here and a file beside this folder; the rest is made from the row.
+//! The file holds the verbs, as an enum that clap reads, and the function that carries them out.
 
 use clap::Subcommand;
 
