@@ -101,7 +101,7 @@ pub fn run(command: ContextCommand, globals: &Globals, screen: &Screen) -> Resul
             all.get(&name)?;
             all.current = Some(name.clone());
             all.save(&file)?;
-            screen.note(&format!("context {name} is used from now on"));
+            screen.done(&json!({ "name": name }), &format!("context {name} is used from now on"));
         }
         ContextCommand::Set(args) => set(&args, globals, &mut all, &file, screen)?,
         ContextCommand::Delete { name } => {
@@ -109,7 +109,7 @@ pub fn run(command: ContextCommand, globals: &Globals, screen: &Screen) -> Resul
             all.contexts.remove(&name);
             all.current = all.current.filter(|current| *current != name);
             all.save(&file)?;
-            screen.note(&format!("context {name} is forgotten"));
+            screen.done(&json!({ "name": name }), &format!("context {name} is forgotten"));
         }
         ContextCommand::Current => {}
     }

@@ -125,12 +125,7 @@ pub async fn delete(kind: Kind, args: &DeleteArgs, client: &Client, screen: &Scr
     };
     screen.confirm(&format!("Delete {what}?"), args.yes.yes)?;
     client.delete(&path(kind, &args.name, args.version)).await?;
-    screen.note(&format!("deleted {what}"));
-    screen.result_named(
-        &json!({ "name": args.name, "version": args.version }),
-        || vec![args.name.clone()],
-        String::new,
-    );
+    screen.done(&json!({ "name": args.name, "version": args.version }), &format!("deleted {what}"));
     Ok(())
 }
 

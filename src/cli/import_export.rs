@@ -86,7 +86,7 @@ pub async fn import(args: ImportArgs, client: &Client, screen: &Screen) -> Resul
     let before: Map<String, Value> = client.get("/v2/export").await?;
     let steps = steps(&called(&before), &called(&wanted));
     if steps.is_empty() {
-        screen.note("everything is unchanged");
+        screen.done(&json!([]), "everything is unchanged");
         return Ok(());
     }
     steps.iter().for_each(|step| screen.note(&step.render()));

@@ -102,8 +102,7 @@ pub async fn run(command: NodeCommand, client: &Client, screen: &Screen) -> Resu
             let document = Value::Object(documents::read_values(&file)?);
             let id = document["id"].as_str().unwrap_or_default().to_owned();
             let _: Value = client.put(&path(&id), &document).await?;
-            screen.note(&format!("node {id} is known"));
-            screen.result(&document, String::new);
+            screen.done(&document, &format!("node {id} is known"));
             Ok(())
         }
         NodeCommand::Delete { id, yes } => {
@@ -114,7 +113,7 @@ pub async fn run(command: NodeCommand, client: &Client, screen: &Screen) -> Resu
             }
             screen.confirm(&format!("Forget node {id}?"), yes.yes)?;
             client.delete(&path(&id)).await?;
-            screen.note(&format!("node {id} is forgotten"));
+            screen.done(&serde_json::json!({ "id": id }), &format!("node {id} is forgotten"));
             Ok(())
         }
     }

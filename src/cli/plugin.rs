@@ -81,7 +81,8 @@ pub async fn run(command: PluginCommand, client: &Client, screen: &Screen) -> Re
             let (side, _) = find(client, &name, side).await?;
             screen.confirm(&format!("Delete {} type {name}?", side.noun()), yes.yes)?;
             client.delete(&format!("/v2/plugins/{}/{}", side.types(), segment(&name))).await?;
-            screen.note(&format!("deleted {} type {name}", side.noun()));
+            let deleted = json!({ "side": side.noun(), "name": name });
+            screen.done(&deleted, &format!("deleted {} type {name}", side.noun()));
             Ok(())
         }
     }

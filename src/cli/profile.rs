@@ -75,7 +75,7 @@ pub async fn run(command: ProfileCommand, client: &Client, screen: &Screen) -> R
         ProfileCommand::Delete(yes) => {
             screen.confirm("Forget your profile?", yes.yes)?;
             client.delete(PATH).await?;
-            screen.note("your profile is forgotten");
+            screen.done(&Value::Null, "your profile is forgotten");
         }
     }
     Ok(())

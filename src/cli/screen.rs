@@ -105,6 +105,14 @@ impl Screen {
         }
     }
 
+    /// Something that was done: a note for people, for programs what it was done to.
+    pub fn done(&self, value: &impl Serialize, note: &str) {
+        self.note(note);
+        if !self.is_for_people() {
+            self.result(value, String::new);
+        }
+    }
+
     /// One of many results that come one after the other: a line for people, a line of JSON, a document of YAML.
     pub fn event(&self, value: &impl Serialize, text: impl FnOnce() -> String) {
         match self.format {

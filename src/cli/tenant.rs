@@ -127,7 +127,7 @@ pub async fn run(command: TenantCommand, client: &Client, screen: &Screen) -> Re
             let question = format!("Delete tenant {name} with everything it describes?");
             screen.confirm(&question, yes.yes)?;
             client.delete(&path(&name)).await?;
-            screen.note(&format!("deleted tenant {name}"));
+            screen.done(&json!({ "name": name }), &format!("deleted tenant {name}"));
             Ok(())
         }
     }

@@ -50,7 +50,7 @@ fn tenants_are_made_changed_and_removed() {
     let set = terminal.types("tenant set dept --max-clusters 2 -o json").json();
     assert_eq!((&set["maxNodes"], &set["maxClusters"]), (&json!(7), &json!(2)));
     terminal.types("tenant create dept").fails(1, "already exists");
-    terminal.types("tenant delete dept --yes").ok();
+    assert_eq!(terminal.types("tenant delete dept --yes -o json").json(), json!({"name": "dept"}));
     assert_eq!(terminal.types("tenant list -o name").ok(), "superadmin\n");
 }
 

@@ -30,13 +30,12 @@ pub async fn run(args: &ConfigArgs, client: &Client, screen: &Screen) -> Result<
     let (before, after) = (Value::Object(before), Value::Object(after));
     let lines = difference::of_values(&before, &after);
     if lines.is_empty() {
-        screen.note("everything is unchanged");
+        screen.done(&after, "everything is unchanged");
         return Ok(());
     }
     lines.iter().for_each(|line| screen.note(line));
     if args.dry_run {
-        screen.note("nothing was changed");
-        screen.result(&after, String::new);
+        screen.done(&after, "nothing was changed");
         return Ok(());
     }
     let fields = args.fields.read()?;

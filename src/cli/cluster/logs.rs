@@ -120,6 +120,13 @@ impl Logs<'_> {
 
     /// New lines as they come, until the latest job is over.
     async fn follow(&mut self, args: &LogsArgs) -> Result<(), Failure> {
+        tokio::select! {
+            ended = self.until_the_end(args) => ended,
+            _ = tokio::signal::ctrl_c() => Err(Failure::Interrupted),
+        }
+    }
+
+    async fn until_the_end(&mut self, args: &LogsArgs) -> Result<(), Failure> {
         let Some(job) = self.details.latest_job_id.clone() else { return Ok(()) };
         let path = format!("/v2/clusters/{}/plans/{job}", self.details.id);
         loop {
@@ -132,10 +139,7 @@ impl Logs<'_> {
             if plan.is_over() && tasks.iter().all(|task| self.is_whole(task)) {
                 return Ok(());
             }
-            tokio::select! {
-                () = tokio::time::sleep(PAUSE) => {}
-                _ = tokio::signal::ctrl_c() => return Err(Failure::Interrupted),
-            }
+            tokio::time::sleep(PAUSE).await;
         }
     }
 

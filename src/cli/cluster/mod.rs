@@ -26,7 +26,7 @@ pub use find::id_of;
 pub use plan::graph;
 pub use show::nodes_table;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::args::ClusterCommand;
 use super::client::Client;
@@ -67,18 +67,20 @@ pub async fn run(command: ClusterCommand, client: &Client, screen: &Screen) -> R
         ClusterCommand::Delete(args) => delete::run(&args, client, screen).await,
         ClusterCommand::Pause(which) => {
             let id = tell(&which.cluster, "pause", client).await?;
-            let what = "nothing new starts, what is running ends; go on with: cooperage cluster resume";
-            screen.note(&format!("cluster {id}: {what} {id}"));
+            let note = "nothing new starts, what is running ends; go on with: cooperage cluster resume";
+            screen.done(&json!({ "id": id }), &format!("cluster {id}: {note} {id}"));
             Ok(())
         }
         ClusterCommand::Abort(which) => {
             let id = tell(&which.cluster, "abort", client).await?;
-            screen.note(&format!("cluster {id}: nothing new starts; what is running ends"));
+            let note = format!("cluster {id}: nothing new starts; what is running ends");
+            screen.done(&json!({ "id": id }), &note);
             Ok(())
         }
         ClusterCommand::Sync(which) => {
             let id = tell(&which.cluster, "clustertemplate/sync", client).await?;
-            screen.note(&format!("cluster {id} has the newest version of its template"));
+            let note = format!("cluster {id} has the newest version of its template");
+            screen.done(&json!({ "id": id }), &note);
             Ok(())
         }
         ClusterCommand::Resume(job) => {

@@ -28,7 +28,10 @@ pub async fn run(args: &WaitForArgs, client: &Client, screen: &Screen) -> Result
     let id = find::id_of(client, &args.which.cluster).await?;
     match wanted {
         None => outcome(client, &id, &screen.without_results(), limit).await,
-        Some(wanted) => until(wanted, &id, limit, client, screen).await,
+        Some(wanted) => tokio::select! {
+            waited = until(wanted, &id, limit, client, screen) => waited,
+            _ = tokio::signal::ctrl_c() => Err(Failure::Interrupted),
+        },
     }
 }
 
@@ -55,9 +58,6 @@ async fn until(
             screen.note(&format!("cluster {id} is not {wanted} yet"));
             return Err(Failure::TimedOut);
         }
-        tokio::select! {
-            () = tokio::time::sleep(PAUSE) => {}
-            _ = tokio::signal::ctrl_c() => return Err(Failure::Interrupted),
-        }
+        tokio::time::sleep(PAUSE).await;
     }
 }

@@ -85,7 +85,8 @@ pub async fn run(command: ResourceCommand, client: &Client, screen: &Screen) -> 
             };
             screen.confirm(&format!("Delete {what}?"), yes.yes)?;
             client.delete(&path).await?;
-            screen.note(&format!("deleted {what}"));
+            let deleted = json!({ "name": which.at.to_string(), "version": which.version });
+            screen.done(&deleted, &format!("deleted {what}"));
             Ok(())
         }
     }
@@ -193,7 +194,6 @@ async fn upload(args: &UploadArgs, client: &Client, screen: &Screen) -> Result<(
     let content = std::fs::read(&args.file).map_err(|fault| Failure::file("read", &args.file, fault))?;
     let side = side_with(&args.at, args.side, client).await?;
     let stored: Version = client.upload(&args.at.path(side), content).await?;
-    screen.note(&format!("{} has version {}", args.at, stored.version));
     if args.stage || args.sync {
         let path = args.at.version_path(side, stored.version);
         let _: Value = client.post(&format!("{path}/stage"), &Value::Null).await?;
@@ -201,7 +201,8 @@ async fn upload(args: &UploadArgs, client: &Client, screen: &Screen) -> Result<(
     if args.sync {
         synchronise(client, screen).await?;
     }
-    screen.result_named(&stored, || vec![args.at.to_string()], String::new);
+    let uploaded = json!({ "name": args.at.to_string(), "version": stored.version, "sha256": stored.sha256 });
+    screen.done(&uploaded, &format!("{} has version {}", args.at, stored.version));
     Ok(())
 }
 
@@ -238,7 +239,8 @@ async fn turn(
     let path = format!("{}/{verb}", which.at.version_path(side, version));
     let _: Value = client.post(&path, &Value::Null).await?;
     let done = if verb == "stage" { "staged" } else { "recalled" };
-    screen.note(&format!("{} version {version} is {done}", which.at));
+    let turned = json!({ "name": which.at.to_string(), "version": version, "status": done });
+    screen.done(&turned, &format!("{} version {version} is {done}", which.at));
     if sync {
         return synchronise(client, screen).await;
     }
