@@ -4,10 +4,13 @@ mod api;
 mod cli;
 mod config;
 mod documents;
+mod exports;
 mod server;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // TLS has the cryptography that SSH brings. It is the first and only one, so that nothing can be installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     cli::run()
 }

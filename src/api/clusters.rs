@@ -16,6 +16,7 @@ use super::audit::about;
 use super::body;
 use super::cluster_changes;
 use super::cluster_view::{details, plan, status};
+use super::export;
 use super::identity::Identity;
 use super::logs;
 use super::preview::preview;
@@ -44,6 +45,7 @@ pub fn routes(routes: &mut Routes<'_>) {
     routes.at("/v2/clusters/{id}/plans", |on| on.get(get_plans));
     routes.at("/v2/clusters/{id}/plans/{job}", |on| on.get(get_plan));
     routes.at("/v2/clusters/{id}/logs", |on| on.get(logs::get));
+    routes.at("/v2/clusters/{id}/export", |on| on.get(export::get));
 }
 
 #[derive(Debug, Default, Deserialize)]

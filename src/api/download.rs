@@ -1,7 +1,8 @@
-//! Giving the bytes of plugin resources to provisioners.
+//! Giving the bytes of plugin resources to provisioners, and to the admins whose they are.
 
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 
 use actix_web::http::header::CONTENT_LENGTH;
 use actix_web::{HttpResponse, web};
@@ -10,8 +11,9 @@ use futures::{Stream, stream};
 use tokio::io::AsyncReadExt;
 
 use super::entities::version_number;
+use super::identity::Identity;
 use super::problem::Problem;
-use super::resources::key;
+use super::resources::{OfVersion, key};
 use super::routes::Routes;
 use super::state::AppState;
 
@@ -33,10 +35,29 @@ type At = web::Path<(String, String, String, String, String)>;
 
 async fn get(side: PluginSide, state: web::Data<AppState>, at: At) -> Result<HttpResponse, Problem> {
     let (tenant, plugin, kind, name, version) = at.into_inner();
-    let version = version_number(&version)?;
+    give(&state, ResourcePath { tenant, side, plugin, kind }, name, &version).await
+}
+
+/// `GET …/{plugin}/{kind}/{name}/versions/{version}` on the port for people: the bytes, for the tenant's admin.
+pub async fn of_own(
+    side: PluginSide,
+    state: web::Data<AppState>,
+    identity: Identity,
+    at: OfVersion,
+) -> Result<HttpResponse, Problem> {
+    let (plugin, kind, name, version) = at.into_inner();
+    give(&state, ResourcePath { tenant: identity.tenant, side, plugin, kind }, name, &version).await
+}
+
+async fn give(
+    state: &Arc<AppState>,
+    of: ResourcePath,
+    name: String,
+    version: &str,
+) -> Result<HttpResponse, Problem> {
+    let version = version_number(version)?;
     let (file, size) = state
         .blocking(move |state| {
-            let of = ResourcePath { tenant, side, plugin, kind };
             let versions = state.store.resources(&of, Some(&name))?;
             let found = versions.iter().find(|found| found.version == version);
             let missing = || Problem::not_found("plugin resource", format!("{name} version {version}"));

@@ -12,6 +12,7 @@ mod clusters;
 mod download;
 mod entities;
 mod error_language;
+mod export;
 mod identity;
 mod import_export;
 mod lenient_json;

@@ -17,7 +17,7 @@ use super::identity::Identity;
 use super::problem::Problem;
 use super::routes::Routes;
 use super::state::{AppState, owner_of};
-use super::{plugin_types, upload};
+use super::{download, plugin_types, upload};
 
 type State = web::Data<AppState>;
 type Answer = Result<HttpResponse, Problem>;
@@ -37,7 +37,10 @@ pub fn routes(routes: &mut Routes<'_>) {
                 .post(move |s, i, at, r, p| upload::post(side, s, i, at, r, p))
                 .delete(move |s, i, at| delete(side, s, i, at))
         });
-        routes.at(&version, |on| on.delete(move |s, i, at| delete_version(side, s, i, at)));
+        routes.at(&version, |on| {
+            on.get(move |s, i, at| download::of_own(side, s, i, at))
+                .delete(move |s, i, at| delete_version(side, s, i, at))
+        });
         routes
             .at(&format!("{version}/stage"), |on| on.post(move |s, i, at| turn(side, Turn::Stage, s, i, at)));
         routes.at(&format!("{version}/recall"), |on| {
@@ -51,7 +54,8 @@ pub fn routes(routes: &mut Routes<'_>) {
 pub(super) type OfPlugin = web::Path<(String, String)>;
 /// Names a resource in a path: plugin, type and name.
 pub(super) type OfName = web::Path<(String, String, String)>;
-type OfVersion = web::Path<(String, String, String, String)>;
+/// Names a version of a resource in a path.
+pub(super) type OfVersion = web::Path<(String, String, String, String)>;
 
 #[derive(Debug, Default, Deserialize)]
 struct ListQuery {

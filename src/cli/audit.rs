@@ -17,7 +17,7 @@ const PAGE: u32 = 1_000;
 ///
 /// # Errors
 /// When the server refuses, or the log is broken.
-pub async fn run(args: &AuditArgs, client: &Client, screen: &Screen) -> Result<(), Failure> {
+pub async fn run(args: AuditArgs, client: &Client, screen: &Screen) -> Result<(), Failure> {
     match args.command {
         Some(AuditCommand::Verify) => verify(client, screen).await,
         None => list(&args.filter, client, screen).await,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reqwest::{Method, RequestBuilder, StatusCode};
+use reqwest::{Certificate, Method, RequestBuilder, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -25,6 +25,14 @@ pub enum ClientFault {
         /// What the network says.
         reason: String,
     },
+    /// Somebody answers whom nobody that we trust vouches for.
+    #[error("the server at {server} is not to be trusted: {reason}")]
+    Untrusted {
+        /// Its address.
+        server: String,
+        /// What is wrong with its certificate.
+        reason: String,
+    },
     /// The server refuses.
     #[error("{0}")]
     Refused(Box<Problem>),
@@ -44,7 +52,7 @@ impl ClientFault {
     pub fn status(&self) -> Option<u16> {
         match self {
             Self::Refused(problem) => Some(problem.status),
-            Self::Unreachable { .. } | Self::NotUnderstood { .. } => None,
+            Self::Unreachable { .. } | Self::Untrusted { .. } | Self::NotUnderstood { .. } => None,
         }
     }
 
@@ -58,9 +66,14 @@ impl ClientFault {
     #[must_use]
     pub fn remedy(&self) -> Option<String> {
         match self {
-            Self::Unreachable { .. } => {
-                Some("start one with `cooperage serve`, or name another with --server".to_owned())
-            }
+            Self::Untrusted { .. } => Some(
+                "name the file of the authority that vouches for it with --ca-file, or use the name its \
+                 certificate is for"
+                    .to_owned(),
+            ),
+            Self::Unreachable { .. } => Some(
+                "start one with `cooperage serve`, or name another with --server or --context".to_owned(),
+            ),
             Self::Refused(problem) if problem.status == StatusCode::UNAUTHORIZED.as_u16() => Some(
                 "give the token in COOPERAGE_TOKEN, or its file with --token-file (on the server's host: \
                  DATA_DIR/admin.token)"
@@ -87,9 +100,24 @@ impl Client {
     /// # Errors
     /// When the system lets no client be made.
     pub fn new(connection: Connection) -> Result<Self, ClientFault> {
-        let builder = reqwest::Client::builder().connect_timeout(CONNECT_LIMIT).timeout(ANSWER_LIMIT);
+        Self::within(connection, ANSWER_LIMIT)
+    }
+
+    /// The same, for a server that may take no longer than `limit` to answer.
+    ///
+    /// # Errors
+    /// When the system lets no client be made, or the certificates are none.
+    pub fn within(connection: Connection, limit: Duration) -> Result<Self, ClientFault> {
+        let builder = reqwest::Client::builder().connect_timeout(CONNECT_LIMIT.min(limit)).timeout(limit);
         let builder = if connection.is_local() { builder.no_proxy() } else { builder };
-        let http = builder.build().map_err(|fault| unreachable(&connection, &fault))?;
+        let failed = |fault| unreachable(&connection, &fault);
+        let builder = match &connection.ca {
+            Some(pem) => builder.tls_certs_only(Certificate::from_pem_bundle(pem).map_err(failed)?),
+            None if connection.is_secure() => builder,
+            // Without TLS nobody is to be trusted, and a host without certificates is as good as any.
+            None => builder.tls_certs_only([]),
+        };
+        let http = builder.build().map_err(failed)?;
         Ok(Self { http, connection })
     }
 
@@ -116,12 +144,37 @@ impl Client {
         self.send(self.request(Method::GET, path)).await
     }
 
+    /// Asks for bytes as they are.
+    ///
+    /// # Errors
+    /// No answer or a refusal.
+    pub async fn get_bytes(&self, path: &str) -> Result<Vec<u8>, ClientFault> {
+        let failed = |fault: reqwest::Error| unreachable(&self.connection, &fault);
+        let response = self.request(Method::GET, path).send().await.map_err(failed)?;
+        let status = response.status();
+        let bytes = response.bytes().await.map_err(failed)?;
+        if status.is_success() {
+            return Ok(bytes.to_vec());
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        Err(ClientFault::Refused(Box::new(Problem::read(status.as_u16(), &text))))
+    }
+
     /// Sends a JSON body; an empty answer is `null`.
     ///
     /// # Errors
     /// No answer, a refusal, or an answer of another shape.
     pub async fn post<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, ClientFault> {
         let text = self.send(self.request(Method::POST, path).json(body)).await?;
+        read(path, &text)
+    }
+
+    /// Puts a JSON body; an empty answer is `null`.
+    ///
+    /// # Errors
+    /// No answer, a refusal, or an answer of another shape.
+    pub async fn put<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, ClientFault> {
+        let text = self.send(self.request(Method::PUT, path).json(body)).await?;
         read(path, &text)
     }
 
@@ -140,6 +193,14 @@ impl Client {
     /// No answer or a refusal.
     pub async fn delete(&self, path: &str) -> Result<(), ClientFault> {
         self.send(self.request(Method::DELETE, path)).await.map(drop)
+    }
+
+    /// Deletes what is at `path`, with a JSON body.
+    ///
+    /// # Errors
+    /// No answer or a refusal.
+    pub async fn delete_with(&self, path: &str, body: &Value) -> Result<(), ClientFault> {
+        self.send(self.request(Method::DELETE, path).json(body)).await.map(drop)
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
@@ -166,6 +227,15 @@ impl Client {
     }
 }
 
+/// An answer that was kept as it came, as what it should be.
+///
+/// # Errors
+/// When it is something else.
+pub fn understood<T: DeserializeOwned>(path: &str, answer: &Value) -> Result<T, ClientFault> {
+    T::deserialize(answer)
+        .map_err(|fault| ClientFault::NotUnderstood { path: path.to_owned(), reason: fault.to_string() })
+}
+
 fn read<T: DeserializeOwned>(path: &str, text: &str) -> Result<T, ClientFault> {
     let text = if text.trim().is_empty() { "null" } else { text };
     serde_json::from_str(text)
@@ -179,7 +249,11 @@ fn unreachable(connection: &Connection, fault: &reqwest::Error) -> ClientFault {
         cause = inner;
     }
     let reason = if fault.is_timeout() { "it takes too long".to_owned() } else { cause.to_string() };
-    ClientFault::Unreachable { server: connection.server.to_string(), reason }
+    let server = connection.server.to_string();
+    if connection.is_secure() && reason.contains("certificate") {
+        return ClientFault::Untrusted { server, reason };
+    }
+    ClientFault::Unreachable { server, reason }
 }
 
 /// One segment of a path: a name may hold what has a meaning there.

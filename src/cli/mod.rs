@@ -5,30 +5,46 @@ mod args;
 mod audit;
 mod client;
 pub mod cluster;
+mod complete;
+mod completion;
 mod connection;
+mod context;
 mod demo;
+mod difference;
 mod duration;
 mod entity;
+mod exit_code;
 mod failure;
 #[cfg(test)]
 pub mod golden;
 mod image;
+mod import_export;
+mod man;
+mod metrics;
+mod names;
 mod node;
+mod plugin;
 mod problem;
+mod profile;
 mod progress;
+mod provisioner;
+mod resource;
 mod screen;
 mod secrets;
 mod serve;
 mod status;
 mod table;
+mod template;
+mod tenant;
+mod validate;
+mod watching;
 mod yaml;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
-use cooperage_domain::entity::Kind;
+use clap::FromArgMatches;
 
-use args::{Cli, Command, ConfigCommand, Globals, NodeCommand};
+use args::{Cli, Command, ConfigCommand, Globals, Noun};
 use client::Client;
 use connection::Connection;
 use failure::Failure;
@@ -37,7 +53,10 @@ use screen::Screen;
 /// Runs what was typed; the exit code is the process's.
 #[must_use]
 pub fn run() -> ExitCode {
-    let Cli { globals, command } = Cli::parse();
+    completion::answer();
+    let typed = args::command().get_matches();
+    // What clap has found to be right is there.
+    let Cli { globals, command } = Cli::from_arg_matches(&typed).unwrap_or_else(|fault| fault.exit());
     let screen = Screen::new(&globals);
     match carry_out(command, &globals, &screen) {
         Ok(()) => ExitCode::SUCCESS,
@@ -55,40 +74,26 @@ fn carry_out(command: Command, globals: &Globals, screen: &Screen) -> Result<(),
         // The server brings its own threads.
         Command::Serve(args) => serve::run(&args),
         Command::Config(ConfigCommand::Show(args)) => serve::show(&args, screen),
-        Command::Secrets(command) if secrets::is_offline(&command) => secrets::run_offline(&command, screen),
-        Command::Completion { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "cooperage", &mut script);
-            screen.line(String::from_utf8_lossy(&script).trim_end());
-            Ok(())
+        Command::Noun(Noun::Secrets(command)) if secrets::is_offline(&command) => {
+            secrets::run_offline(&command, screen)
         }
-        other => {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            let runtime =
-                runtime.map_err(|fault| Failure::Server(format!("cannot wait for anything: {fault}")))?;
-            runtime.block_on(ask(other, globals, screen))
-        }
+        Command::Context(command) => context::run(command, globals, screen),
+        Command::Validate(args) => validate::run(&args, screen),
+        Command::Completion { shell } => completion::print(shell, screen),
+        Command::Man(args) => man::run(&args, screen),
+        Command::Demo(args) => wait_for(demo::run(&args, screen)),
+        Command::Noun(noun) => wait_for(ask(noun, globals, screen)),
     }
 }
 
 /// Commands that ask a server, or work on this host for a while.
-async fn ask(command: Command, globals: &Globals, screen: &Screen) -> Result<(), Failure> {
-    if let Command::Demo(args) = &command {
-        return demo::run(args, screen).await;
-    }
+fn wait_for(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|fault| Failure::Server(format!("cannot wait for anything: {fault}")))?;
+    runtime.block_on(work)
+}
+
+async fn ask(noun: Noun, globals: &Globals, screen: &Screen) -> Result<(), Failure> {
     let client = Client::new(Connection::from_globals(globals)?)?;
-    match command {
-        Command::Apply(args) => apply::run(&args, &client, screen).await,
-        Command::Cluster(command) => cluster::run(command, &client, screen).await,
-        Command::Node(NodeCommand::List) => node::list(&client, screen).await,
-        Command::Template(command) => entity::run(Kind::ClusterTemplate, &command, &client, screen).await,
-        Command::Service(command) => entity::run(Kind::Service, &command, &client, screen).await,
-        Command::Provider(command) => entity::run(Kind::Provider, &command, &client, screen).await,
-        Command::Hardware(command) => entity::run(Kind::HardwareType, &command, &client, screen).await,
-        Command::Image(command) => image::run(&command, &client, screen).await,
-        Command::Audit(args) => audit::run(&args, &client, screen).await,
-        Command::Secrets(command) => secrets::run(&command, &client, screen).await,
-        Command::Status => status::run(&client, screen).await,
-        Command::Serve(_) | Command::Config(_) | Command::Completion { .. } | Command::Demo(_) => Ok(()),
-    }
+    noun.run(&client, screen).await
 }

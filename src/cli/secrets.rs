@@ -14,7 +14,7 @@ use crate::server::{open_store, take_data_dir};
 ///
 /// # Errors
 /// When the server refuses.
-pub async fn run(command: &SecretsCommand, client: &Client, screen: &Screen) -> Result<(), Failure> {
+pub async fn run(command: SecretsCommand, client: &Client, screen: &Screen) -> Result<(), Failure> {
     let answer = match command {
         SecretsCommand::Status(_) => client.get("/v2/secrets").await?,
         SecretsCommand::Rotate(_) => client.post("/v2/secrets/rotate", &json!({})).await?,

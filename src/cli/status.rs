@@ -1,18 +1,33 @@
 //! `cooperage status`
 
+use clap::Args;
 use console::style;
 use serde_json::json;
 
+use super::args::WatchArgs;
 use super::client::Client;
 use super::duration::now;
 use super::failure::Failure;
 use super::screen::Screen;
+use super::watching::{View, show};
+
+/// Whether once or again and again.
+#[derive(Debug, Clone, Args)]
+pub struct StatusArgs {
+    /// Whether once or again and again.
+    #[command(flatten)]
+    pub watch: WatchArgs,
+}
 
 /// Tells whether the server answers, and whether it lets us in.
 ///
 /// # Errors
 /// When it does not.
-pub async fn run(client: &Client, screen: &Screen) -> Result<(), Failure> {
+pub async fn run(args: StatusArgs, client: &Client, screen: &Screen) -> Result<(), Failure> {
+    show(screen, &args.watch, async || look(client).await).await
+}
+
+async fn look(client: &Client) -> Result<View, Failure> {
     let begun = now();
     client.get_text("/status").await?;
     let ms = now() - begun;
@@ -24,12 +39,10 @@ pub async fn run(client: &Client, screen: &Screen) -> Result<(), Failure> {
         "server": client.server(), "reachable": true, "answeredInMs": ms,
         "clusters": live, "busy": pending, "client": version,
     });
-    screen.result(&result, || {
-        format!(
-            "{} {} answers in {ms} ms\n  clusters  {live}, {pending} of them busy\n  client    version {version}",
-            style("✓").green(),
-            client.server()
-        )
-    });
-    Ok(())
+    let text = format!(
+        "{} {} answers in {ms} ms\n  clusters  {live}, {pending} of them busy\n  client    version {version}",
+        style("✓").green(),
+        client.server()
+    );
+    Ok(View { value: result, text })
 }

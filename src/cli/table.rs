@@ -5,19 +5,31 @@ use console::{measure_text_width, style};
 /// A table under construction.
 pub struct Table {
     rows: Vec<Vec<String>>,
+    is_wide: bool,
 }
 
 impl Table {
     /// With these headings.
     pub fn new<const N: usize>(headings: [&str; N]) -> Self {
-        Self { rows: vec![headings.iter().map(|heading| style(heading).bold().to_string()).collect()] }
+        Self::wide(false, headings, [])
+    }
+
+    /// With these headings, and `more` where there is room for everything.
+    pub fn wide<const N: usize, const M: usize>(is_wide: bool, headings: [&str; N], more: [&str; M]) -> Self {
+        let headings = headings.iter().chain(more.iter().filter(|_| is_wide));
+        Self { rows: vec![headings.map(|heading| style(heading).bold().to_string()).collect()], is_wide }
     }
 
     /// Adds a row; an empty cell is shown as `-`.
     pub fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(
-            cells.into_iter().map(|cell| if cell.is_empty() { "-".to_owned() } else { cell }).collect(),
-        );
+        self.wide_row(cells, []);
+    }
+
+    /// Adds a row with the cells of all columns.
+    pub fn wide_row<const N: usize, const M: usize>(&mut self, cells: [String; N], more: [String; M]) {
+        let is_wide = self.is_wide;
+        let cells = cells.into_iter().chain(more.into_iter().filter(|_| is_wide));
+        self.rows.push(cells.map(|cell| if cell.is_empty() { "-".to_owned() } else { cell }).collect());
     }
 
     /// As text; `nothing` when there is no row.
@@ -59,6 +71,15 @@ pub fn status(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_columns_are_shown_where_there_is_room() {
+        for (is_wide, expected) in [(false, "NAME\nshop\n"), (true, "NAME  OWNER\nshop  ann\n")] {
+            let mut table = Table::wide(is_wide, ["NAME"], ["OWNER"]);
+            table.wide_row(["shop".to_owned()], ["ann".to_owned()]);
+            assert_eq!(console::strip_ansi_codes(&table.render("")), expected);
+        }
+    }
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {

@@ -34,7 +34,9 @@ impl HttpWorkerControl {
     /// # Errors
     /// When no HTTP client can be made.
     pub fn new(store: Store, runtime: Handle, logger: Logger) -> Result<Self, reqwest::Error> {
-        let client = reqwest::Client::builder().timeout(LIMIT).connect_timeout(LIMIT).no_proxy().build()?;
+        let builder = reqwest::Client::builder().timeout(LIMIT).connect_timeout(LIMIT).no_proxy();
+        // Provisioners speak no TLS, so that this host's certificates are not asked for.
+        let client = builder.tls_certs_only([]).build()?;
         Ok(Self { store, client, runtime, logger })
     }
 }

@@ -39,7 +39,9 @@ const PLUGINS: &[Row] = &[
     ("DELETE", "/v2/plugins/SIDE/none/t/n", [401, 403, 404, 404]),
     ("DELETE", "/v2/plugins/SIDE/none/t/n/versions/1", [401, 403, 404, 404]),
     ("DELETE", "/v2/plugins/SIDE/none/t/n/versions/x", [401, 403, 400, 400]),
-    ("GET", "/v2/plugins/SIDE/none/t/n/versions/1", [405; 4]),
+    ("GET", "/v2/plugins/SIDE/none/t/n/versions/1", [401, 403, 404, 404]),
+    ("GET", "/v2/plugins/SIDE/none/t/n/versions/x", [401, 403, 400, 400]),
+    ("PUT", "/v2/plugins/SIDE/none/t/n/versions/1", [405; 4]),
     ("POST", "/v2/plugins/SIDE/none/t/n/versions/1/stage", [401, 403, 404, 404]),
     ("POST", "/v2/plugins/SIDE/none/t/n/versions/1/recall", [401, 403, 404, 404]),
 ];
@@ -108,6 +110,7 @@ const CLUSTERS: &[(&str, &str, &str)] = &[
     ("GET", "/plans", ""),
     ("GET", "/plans/00000042-001", ""),
     ("GET", "/logs", ""),
+    ("GET", "/export?format=hosts", ""),
     ("POST", "/clustertemplate/sync", ""),
     ("POST", "/abort", ""),
     ("POST", "/pause", ""),

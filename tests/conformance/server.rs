@@ -71,6 +71,8 @@ impl Server {
             let (user, tasks) = free_ports();
             let database = crate::database();
             if let Some((process, log)) = launch(data.path(), user, tasks, database.as_deref()) {
+                // The client wants one even where there is no TLS; the first one counts.
+                let _ = rustls::crypto::ring::default_provider().install_default();
                 let client = Client::builder().no_proxy().build().unwrap();
                 return Self { process, log, data, database, user, tasks, client };
             }

@@ -50,6 +50,8 @@ impl Client {
     pub fn try_ask(&self, method: &str, path: &str, body: Vec<u8>) -> Option<Answer> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
+            // The client wants one even where there is no TLS; the first one counts.
+            let _ = rustls::crypto::ring::default_provider().install_default();
             let client = reqwest::Client::builder().timeout(LIMIT).no_proxy().build().unwrap();
             let url = format!("{}{path}", self.base);
             let request = client.request(method.parse().unwrap(), url).body(body);

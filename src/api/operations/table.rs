@@ -71,6 +71,14 @@ fn clusters() -> Vec<Operation> {
                 ("after", "only behind this line"),
                 ("limit", "at most so many; 1000 is the most"),
             ]),
+        get("/v2/clusters/{id}/export", see, "A cluster's nodes written down for other programs")
+            .gives("Text")
+            .query(&[
+                ("format", "ansible, ssh-config, hosts or prometheus"),
+                ("service", "only nodes with one of these services, separated by commas"),
+                ("port", "port of Prometheus' targets"),
+            ])
+            .refuses(&[400]),
         post("/v2/getClusterStatuses", see, "How far the clusters are that the caller may see")
             .gives("[ClusterStatus]"),
         post("/v2/getNodeProperties", see, "Properties of a cluster's nodes that carry all of some services")
@@ -163,6 +171,8 @@ fn plugins() -> Vec<Operation> {
         .refuses(&[413]),
         delete("/v2/plugins/{types}/{plugin}/{kind}/{name}", change, "Delete all versions of a resource")
             .refuses(&[409]),
+        get("/v2/plugins/{types}/{plugin}/{kind}/{name}/versions/{version}", look, "The bytes of a version")
+            .gives("Bytes"),
         delete(
             "/v2/plugins/{types}/{plugin}/{kind}/{name}/versions/{version}",
             change,

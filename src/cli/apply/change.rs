@@ -4,12 +4,8 @@ use console::style;
 use cooperage_domain::entity::Kind;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use similar::{ChangeTag, TextDiff};
 
-use crate::cli::yaml;
-
-/// Unchanged lines shown around a changed one.
-const CONTEXT: usize = 2;
+use crate::cli::difference;
 
 /// What became, or would become, of one entity.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -39,47 +35,12 @@ impl Change {
         let sign = if self.before.is_some() { style("~").yellow() } else { style("+").green() };
         let heading = style(format!("{} {}", self.kind.noun(), self.name)).bold();
         let mut text = format!("{sign} {heading} {}{version}", self.change);
-        let before = self.before.as_ref().map(|before| yaml::render(&sorted(before))).unwrap_or_default();
-        for line in difference(&before, &yaml::render(&sorted(&self.after))) {
+        for line in difference::of_entity(self.before.as_ref(), &self.after) {
             text.push_str("\n    ");
             text.push_str(&line);
         }
         text
     }
-}
-
-/// Keys in order, whatever order the server and the file have them in.
-fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let mut fields: Vec<(String, Value)> =
-                fields.iter().map(|(key, value)| (key.clone(), sorted(value))).collect();
-            fields.sort_by(|a, b| a.0.cmp(&b.0));
-            Value::Object(fields.into_iter().collect())
-        }
-        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
-        plain => plain.clone(),
-    }
-}
-
-/// Changed lines with those around them; `…` where lines are left out.
-fn difference(before: &str, after: &str) -> Vec<String> {
-    let diff = TextDiff::from_lines(before, after);
-    let mut lines = Vec::new();
-    for (index, group) in diff.grouped_ops(CONTEXT).iter().enumerate() {
-        if index > 0 {
-            lines.push(style("…").dim().to_string());
-        }
-        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
-            let line = change.value().trim_end_matches('\n');
-            lines.push(match change.tag() {
-                ChangeTag::Delete => style(format!("- {line}")).red().to_string(),
-                ChangeTag::Insert => style(format!("+ {line}")).green().to_string(),
-                ChangeTag::Equal => style(format!("  {line}")).dim().to_string(),
-            });
-        }
-    }
-    lines
 }
 
 #[cfg(test)]

@@ -5,15 +5,43 @@ mod upload;
 
 pub use change::Change;
 
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
 use console::style;
 use serde_json::{Value, json};
 
-use super::args::ApplyArgs;
 use super::client::Client;
 use super::failure::Failure;
+use super::names;
 use super::screen::Screen;
 use crate::documents::{self, Bundle};
 use upload::Pending;
+
+/// What to apply.
+#[derive(Debug, Clone, Args)]
+pub struct ApplyArgs {
+    /// File or folder to read
+    #[arg(short = 'f', long = "file", value_name = "FILE|DIR", required = true, value_hint = ValueHint::AnyPath)]
+    pub files: Vec<PathBuf>,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask before changing what is stored
+    #[arg(short, long)]
+    pub yes: bool,
+}
+
+/// What to compare.
+#[derive(Debug, Clone, Args)]
+pub struct DiffArgs {
+    /// File or folder to read
+    #[arg(short = 'f', long = "file", value_name = "FILE|DIR", required = true, value_hint = ValueHint::AnyPath)]
+    pub files: Vec<PathBuf>,
+    /// End with 8 when there are differences
+    #[arg(long)]
+    pub exit_code: bool,
+}
 
 /// How an apply is carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +58,7 @@ pub enum Mode {
 ///
 /// # Errors
 /// When anything is wrong with them, or the server refuses; then nothing was stored.
-pub async fn run(args: &ApplyArgs, client: &Client, screen: &Screen) -> Result<(), Failure> {
+pub async fn run(args: ApplyArgs, client: &Client, screen: &Screen) -> Result<(), Failure> {
     let bundle = documents::read_sources(documents::read_paths(&args.files)?)?;
     // Where nobody can be asked, for example in a pipeline, the command itself is the answer.
     let mode = match (args.dry_run, args.yes || !screen.can_ask()) {
@@ -38,14 +66,27 @@ pub async fn run(args: &ApplyArgs, client: &Client, screen: &Screen) -> Result<(
         (false, false) => Mode::Ask,
         (false, true) => Mode::Do,
     };
-    apply(&bundle, mode, client, screen).await
+    apply(&bundle, mode, client, screen).await.map(drop)
 }
 
-/// Applies entities in one transaction, then uploads resources whose content differs and puts them to use.
+/// Reads files and folders and shows what applying them would change.
+///
+/// # Errors
+/// When anything is wrong with them, the server refuses, or there are differences and that is to be one.
+pub async fn diff(args: DiffArgs, client: &Client, screen: &Screen) -> Result<(), Failure> {
+    let bundle = documents::read_sources(documents::read_paths(&args.files)?)?;
+    match apply(&bundle, Mode::DryRun, client, screen).await? {
+        true if args.exit_code => Err(Failure::Differs),
+        _ => Ok(()),
+    }
+}
+
+/// Applies entities in one transaction, then uploads resources whose content differs and puts them to use. Tells whether
+/// anything changed, or would change.
 ///
 /// # Errors
 /// When the server refuses. Resources are uploaded only after all entities are stored.
-pub async fn apply(bundle: &Bundle, mode: Mode, client: &Client, screen: &Screen) -> Result<(), Failure> {
+pub async fn apply(bundle: &Bundle, mode: Mode, client: &Client, screen: &Screen) -> Result<bool, Failure> {
     // Asked first: a resource that no plugin has keeps everything from being stored.
     let pending = upload::pending(&bundle.resources, client).await?;
     let mut changes = Vec::new();
@@ -54,10 +95,7 @@ pub async fn apply(bundle: &Bundle, mode: Mode, client: &Client, screen: &Screen
         show(&changes, &pending, screen);
     }
     if mode == Mode::Ask && !is_nothing(&changes, &pending) {
-        let answer = screen.ask("Store these changes? [y/N]", "use --yes")?;
-        if !matches!(answer.to_lowercase().as_str(), "y" | "yes") {
-            return Err(Failure::refused("nothing was stored", "answer y to store the changes"));
-        }
+        screen.confirm("Store these changes?", false)?;
     }
     if mode != Mode::DryRun {
         let stored = send(bundle, false, client).await?;
@@ -68,8 +106,19 @@ pub async fn apply(bundle: &Bundle, mode: Mode, client: &Client, screen: &Screen
         upload::carry_out(&pending, client).await?;
     }
     let result = json!({ "entities": changes, "resources": pending });
-    screen.result(&result, || summary(&changes, &pending, bundle, mode));
-    Ok(())
+    screen.result_named(
+        &result,
+        || touched(&changes, &pending),
+        || summary(&changes, &pending, bundle, mode),
+    );
+    Ok(!is_nothing(&changes, &pending))
+}
+
+/// What changes, as `KIND/NAME` or `PLUGIN/KIND/NAME`.
+fn touched(changes: &[Change], pending: &[Pending]) -> Vec<String> {
+    let entities = changes.iter().filter(|change| change.change != "unchanged");
+    let entities = entities.map(|change| names::of_entity(change.kind, &change.name));
+    entities.chain(pending.iter().map(Pending::name)).collect()
 }
 
 async fn send(bundle: &Bundle, dry_run: bool, client: &Client) -> Result<Vec<Change>, Failure> {

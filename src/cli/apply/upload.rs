@@ -49,6 +49,13 @@ impl Serialize for Pending<'_> {
     }
 }
 
+impl Pending<'_> {
+    /// `PLUGIN/KIND/NAME`.
+    pub fn name(&self) -> String {
+        self.file.to_string()
+    }
+}
+
 fn base(plugin: &str, kind: &str) -> String {
     format!("/v2/plugins/automatortypes/{}/{}", segment(plugin), segment(kind))
 }

@@ -2,7 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueHint};
+
+use super::{FieldArgs, WaitArgs, WatchArgs, YesArgs};
+use crate::cli::complete;
+use crate::exports::Format;
 
 /// What to do with clusters.
 #[derive(Debug, Subcommand)]
@@ -11,28 +15,48 @@ pub enum ClusterCommand {
     #[command(after_help = "Examples:
   cooperage cluster create shop --template web --size 5
   cooperage cluster create shop --template web --size 5 --config counter.title=Shop --lease 7d
-  cooperage cluster create shop --template web --size 5 --plan
+  cooperage cluster create shop --template web --size 5 --dry-run
 
 Ctrl-C stops watching; the cluster goes on.")]
     Create(Box<CreateArgs>),
     /// List clusters
-    #[command(visible_alias = "ls", after_help = "Example: cooperage cluster list --status active,pending")]
-    List {
-        /// Only these: pending, active, incomplete, inconsistent, terminated
-        #[arg(long, value_delimiter = ',')]
-        status: Vec<String>,
-        /// Terminated ones too
-        #[arg(short, long)]
-        all: bool,
-    },
+    #[command(
+        visible_alias = "ls",
+        after_help = "Examples:
+  cooperage cluster list --status active,pending --watch
+  cooperage cluster list --template web -o name"
+    )]
+    List(ListArgs),
     /// Show a cluster and its nodes
-    #[command(after_help = "Example: cooperage cluster show shop")]
-    Show(Which),
+    #[command(visible_alias = "get", after_help = "Example: cooperage cluster show shop")]
+    Show(Seen),
+    /// Show how far the latest job is
+    #[command(after_help = "Example: cooperage cluster status shop --watch")]
+    Status(Seen),
+    /// List the nodes of a cluster
+    #[command(after_help = "Example: cooperage cluster nodes shop -o json")]
+    Nodes(Seen),
+    /// List the services of a cluster, with the nodes they are on
+    #[command(after_help = "Example: cooperage cluster services shop")]
+    Services(Seen),
+    /// Show the configuration, or change it
+    #[command(after_help = "Examples:
+  cooperage cluster config shop
+  cooperage cluster config shop --set nginx.port=8080 --dry-run
+  cooperage cluster config shop --set nginx.port=8080 --unset redis.password --no-restart
+  cooperage cluster config shop -o yaml > shop.yaml; $EDITOR shop.yaml
+  cooperage cluster config shop --replace shop.yaml
+
+Services are configured anew and, unless told otherwise, restarted.")]
+    Config(Box<ConfigArgs>),
     /// Show what was done, is done and will be done, node by node
     #[command(after_help = "Examples:
   cooperage cluster plan shop                  the latest job
   cooperage cluster plan shop 00000042-001     an earlier one")]
     Plan(PlanArgs),
+    /// List the jobs of a cluster, newest first
+    #[command(after_help = "Example: cooperage cluster jobs shop")]
+    Jobs(Seen),
     /// Watch the running job until it ends
     #[command(after_help = "Example: cooperage cluster watch shop")]
     Watch {
@@ -43,54 +67,129 @@ Ctrl-C stops watching; the cluster goes on.")]
         #[arg(long, value_name = "TIME")]
         timeout: Option<String>,
     },
-    /// Show what tasks printed
+    /// Wait until no job is under way, or until the cluster has a status
     #[command(after_help = "Examples:
+  cooperage cluster wait shop --timeout 15m
+  cooperage cluster wait shop --for terminated --timeout 1h
+
+For scripts: nothing is shown, the exit code says how it went.")]
+    Wait(WaitForArgs),
+    /// Show what tasks printed
+    #[command(
+        visible_alias = "log",
+        after_help = "Examples:
   cooperage cluster logs shop --follow
-  cooperage cluster logs shop --node 1001 --task INSTALL --tail 50")]
+  cooperage cluster logs shop --node 1001 --task INSTALL --tail 50"
+    )]
     Logs(LogsArgs),
-    /// Delete a cluster with all its machines
-    #[command(after_help = "Example: cooperage cluster delete shop")]
-    Delete {
-        /// Which cluster.
-        #[command(flatten)]
-        which: Which,
-        /// Do not ask
-        #[arg(short, long)]
-        yes: bool,
-        /// Do not wait until it is gone
-        #[arg(long)]
-        no_wait: bool,
-    },
-    /// Stop creating a cluster; what is running ends, nothing new starts
-    #[command(after_help = "Example: cooperage cluster abort shop")]
-    Abort(Which),
-    /// Go on with a job that failed: only what is not done is done
-    #[command(after_help = "Example: cooperage cluster retry shop")]
-    Retry {
-        /// Which cluster.
-        #[command(flatten)]
-        which: Which,
-        /// Do not wait until it is done
-        #[arg(long)]
-        no_wait: bool,
-    },
-    /// List the nodes of a cluster
-    #[command(after_help = "Example: cooperage cluster nodes shop -o json")]
-    Nodes(Which),
     /// Log in to a node, with its pinned host key
     #[command(after_help = "Examples:
   cooperage cluster ssh shop 1000
   cooperage cluster ssh shop 1000 -- uptime
   cooperage cluster ssh shop 1000 --print")]
     Ssh(SshArgs),
+    /// Write a cluster's nodes down for other programs
+    #[command(after_help = "Examples:
+  cooperage cluster export shop --format ansible --to inventory.yaml
+  cooperage cluster export shop --format ssh-config >> ~/.ssh/config
+  cooperage cluster export shop --format hosts
+  cooperage cluster export shop --format prometheus --port 9100 --to targets/shop.json")]
+    Export(ExportArgs),
+    /// Start all services, or one with those it needs
+    #[command(after_help = "Examples:
+  cooperage cluster start shop
+  cooperage cluster start shop nginx --no-wait")]
+    Start(ServicesArgs),
+    /// Stop all services, or one with those that need it
+    #[command(after_help = "Example: cooperage cluster stop shop nginx")]
+    Stop(ServicesArgs),
+    /// Restart all services, or one with those that need it
+    #[command(after_help = "Example: cooperage cluster restart shop nginx --timeout 5m")]
+    Restart(ServicesArgs),
+    /// Add services on the nodes that are there
+    #[command(
+        visible_alias = "add-services",
+        after_help = "Example: cooperage cluster add-service shop redis"
+    )]
+    AddService(AddServiceArgs),
+    /// Start nothing new; what is running ends
+    #[command(after_help = "Example: cooperage cluster pause shop")]
+    Pause(Which),
+    /// Go on with a job that was paused
+    #[command(after_help = "Example: cooperage cluster resume shop")]
+    Resume(Job),
+    /// Stop creating a cluster; what is running ends, nothing new starts
+    #[command(after_help = "Example: cooperage cluster abort shop")]
+    Abort(Which),
+    /// Go on with a job that failed: only what is not done is done
+    #[command(after_help = "Example: cooperage cluster retry shop")]
+    Retry(Job),
+    /// Show when the lease ends, or let it end at another time
+    #[command(
+        visible_alias = "prolong",
+        after_help = "Examples:
+  cooperage cluster lease shop
+  cooperage cluster lease shop --by 2h                    2 hours later than now agreed
+  cooperage cluster lease shop --in 7d                    7 days from now
+  cooperage cluster lease shop --until 2027-01-31T18:00   at that time here"
+    )]
+    Lease(LeaseArgs),
+    /// Take over the newest version of the cluster's template
+    #[command(after_help = "Example: cooperage cluster sync shop")]
+    Sync(Which),
+    /// Delete a cluster with all its machines
+    #[command(visible_alias = "rm", after_help = "Example: cooperage cluster delete shop")]
+    Delete(DeleteArgs),
 }
 
 /// Which cluster.
 #[derive(Debug, Clone, Args)]
 pub struct Which {
     /// Its id, or its name if no other cluster has it
-    #[arg(value_name = "ID|NAME")]
+    #[arg(value_name = "ID|NAME", add = complete::clusters())]
     pub cluster: String,
+}
+
+/// A cluster that is looked at.
+#[derive(Debug, Clone, Args)]
+pub struct Seen {
+    /// Which cluster.
+    #[command(flatten)]
+    pub which: Which,
+    /// Whether once or again and again.
+    #[command(flatten)]
+    pub watch: WatchArgs,
+}
+
+/// A cluster whose job is waited for.
+#[derive(Debug, Clone, Args)]
+pub struct Job {
+    /// Which cluster.
+    #[command(flatten)]
+    pub which: Which,
+    /// For how long.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+}
+
+/// Which clusters.
+#[derive(Debug, Clone, Args)]
+pub struct ListArgs {
+    /// Only these: pending, active, incomplete, inconsistent, terminated
+    #[arg(long, value_delimiter = ',')]
+    pub status: Vec<String>,
+    /// Only those made from this template
+    #[arg(short, long, add = complete::templates())]
+    pub template: Option<String>,
+    /// Only those of this user
+    #[arg(long, value_name = "USER")]
+    pub owner: Option<String>,
+    /// Terminated ones too
+    #[arg(short, long)]
+    pub all: bool,
+    /// Whether once or again and again.
+    #[command(flatten)]
+    pub watch: WatchArgs,
 }
 
 /// What to create.
@@ -99,7 +198,7 @@ pub struct CreateArgs {
     /// Name of the cluster
     pub name: String,
     /// What it is made from
-    #[arg(short, long)]
+    #[arg(short, long, add = complete::templates())]
     pub template: String,
     /// Number of machines
     #[arg(short = 'n', long)]
@@ -108,22 +207,22 @@ pub struct CreateArgs {
     #[arg(long, default_value = "")]
     pub description: String,
     /// Where the machines come from; without it, the template's
-    #[arg(long)]
+    #[arg(long, add = complete::providers())]
     pub provider: Option<String>,
     /// A service; may be repeated, replaces the template's list
-    #[arg(long = "service", value_name = "SERVICE", value_delimiter = ',')]
+    #[arg(long = "service", value_name = "SERVICE", value_delimiter = ',', add = complete::services())]
     pub services: Vec<String>,
     /// Hardware type of all nodes; without it, the template's
-    #[arg(long)]
+    #[arg(long, add = complete::hardware())]
     pub hardware: Option<String>,
     /// Image type of all nodes; without it, the template's
-    #[arg(long)]
+    #[arg(long, add = complete::images())]
     pub image: Option<String>,
     /// A value of the configuration, over the template's; JSON where it is JSON, else text
     #[arg(long = "config", value_name = "PATH=VALUE")]
     pub config: Vec<String>,
     /// File (YAML, JSON or TOML) with values of the configuration, over the template's
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub config_file: Option<PathBuf>,
     /// How long it may live: 45m, 12h, 7d, forever
     #[arg(long, value_name = "TIME")]
@@ -131,18 +230,47 @@ pub struct CreateArgs {
     /// Domain of the host names
     #[arg(long, value_name = "DOMAIN")]
     pub dns_suffix: Option<String>,
-    /// A field the provider asks for
-    #[arg(long = "provider-field", value_name = "NAME=VALUE")]
-    pub provider_fields: Vec<String>,
+    /// What the provider asks for.
+    #[command(flatten)]
+    pub fields: FieldArgs,
     /// Show nodes, tasks and predicted time, and create nothing
-    #[arg(long, visible_alias = "dry-run")]
-    pub plan: bool,
-    /// Do not wait until it is up
+    #[arg(long = "dry-run", visible_alias = "plan")]
+    pub dry_run: bool,
+    /// For how long to wait.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+}
+
+/// Which configuration.
+#[derive(Debug, Clone, Args)]
+pub struct ConfigArgs {
+    /// Which cluster.
+    #[command(flatten)]
+    pub which: Which,
+    /// Another value; JSON where it is JSON, else text
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// A value to take away
+    #[arg(long = "unset", value_name = "PATH")]
+    pub unset: Vec<String>,
+    /// File (YAML, JSON or TOML) with values laid over those there are
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub merge: Option<PathBuf>,
+    /// File (YAML, JSON or TOML) with the whole configuration
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "merge")]
+    pub replace: Option<PathBuf>,
+    /// Do not restart services
     #[arg(long)]
-    pub no_wait: bool,
-    /// Stop waiting after this time (30s, 10m, 1h); the cluster goes on
-    #[arg(long, value_name = "TIME")]
-    pub timeout: Option<String>,
+    pub no_restart: bool,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// What the provider asks for.
+    #[command(flatten)]
+    pub fields: FieldArgs,
+    /// For how long to wait.
+    #[command(flatten)]
+    pub wait: WaitArgs,
 }
 
 /// Which plan.
@@ -152,10 +280,28 @@ pub struct PlanArgs {
     #[command(flatten)]
     pub which: Which,
     /// Id or number of the job; without it, the latest
+    #[arg(add = complete::jobs())]
     pub job: Option<String>,
     /// Show stages: what could run side by side
     #[arg(long)]
     pub stages: bool,
+    /// Whether once or again and again.
+    #[command(flatten)]
+    pub watch: WatchArgs,
+}
+
+/// What to wait for.
+#[derive(Debug, Clone, Args)]
+pub struct WaitForArgs {
+    /// Which cluster.
+    #[command(flatten)]
+    pub which: Which,
+    /// Until it is so: active, incomplete, inconsistent, terminated; without it, until no job is under way
+    #[arg(long = "for", value_name = "STATUS")]
+    pub status: Option<String>,
+    /// Stop waiting after this time (30s, 10m, 1h)
+    #[arg(long, value_name = "TIME")]
+    pub timeout: Option<String>,
 }
 
 /// Which output.
@@ -165,7 +311,7 @@ pub struct LogsArgs {
     #[command(flatten)]
     pub which: Which,
     /// Only this node: number, host name or id
-    #[arg(long)]
+    #[arg(long, add = complete::nodes())]
     pub node: Option<String>,
     /// Only these tasks: id, number, or words such as INSTALL or "START nginx"
     #[arg(long)]
@@ -185,6 +331,7 @@ pub struct SshArgs {
     #[command(flatten)]
     pub which: Which,
     /// Which node: number, host name or id
+    #[arg(add = complete::nodes())]
     pub node: String,
     /// Print the command instead of running it
     #[arg(long)]
@@ -192,4 +339,92 @@ pub struct SshArgs {
     /// What to run there; without it, a shell
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
+}
+
+/// What to write down.
+#[derive(Debug, Clone, Args)]
+pub struct ExportArgs {
+    /// Which cluster.
+    #[command(flatten)]
+    pub which: Which,
+    /// For which program
+    #[arg(short, long, value_enum)]
+    pub format: Format,
+    /// Port of the targets (prometheus)
+    #[arg(long, default_value_t = crate::exports::NODE_EXPORTER_PORT)]
+    pub port: u16,
+    /// Only nodes with this service; may be repeated
+    #[arg(long = "service", value_name = "SERVICE", add = complete::services_of_cluster())]
+    pub services: Vec<String>,
+    /// File to write, instead of standard output
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub to: Option<PathBuf>,
+}
+
+/// Which services.
+#[derive(Debug, Clone, Args)]
+pub struct ServicesArgs {
+    /// Which cluster.
+    #[command(flatten)]
+    pub which: Which,
+    /// Which service; without it, all
+    #[arg(add = complete::services_of_cluster())]
+    pub service: Option<String>,
+    /// What the provider asks for.
+    #[command(flatten)]
+    pub fields: FieldArgs,
+    /// For how long to wait.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+}
+
+/// What to add.
+#[derive(Debug, Clone, Args)]
+pub struct AddServiceArgs {
+    /// Which cluster.
+    #[command(flatten)]
+    pub which: Which,
+    /// Which services
+    #[arg(required = true, value_name = "SERVICE", add = complete::services())]
+    pub services: Vec<String>,
+    /// What the provider asks for.
+    #[command(flatten)]
+    pub fields: FieldArgs,
+    /// For how long to wait.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+}
+
+/// When a lease ends.
+#[derive(Debug, Clone, Args)]
+pub struct LeaseArgs {
+    /// Which cluster.
+    #[command(flatten)]
+    pub which: Which,
+    /// So much later than it ends now
+    #[arg(long, value_name = "TIME", group = "end")]
+    pub by: Option<String>,
+    /// So long from now
+    #[arg(long = "in", value_name = "TIME", group = "end")]
+    pub from_now: Option<String>,
+    /// At this time: 2027-01-31T18:00 here, or with a time zone
+    #[arg(long, value_name = "TIME", group = "end")]
+    pub until: Option<String>,
+}
+
+/// What to delete.
+#[derive(Debug, Clone, Args)]
+pub struct DeleteArgs {
+    /// Which cluster.
+    #[command(flatten)]
+    pub which: Which,
+    /// Whether to ask.
+    #[command(flatten)]
+    pub yes: YesArgs,
+    /// What the provider asks for.
+    #[command(flatten)]
+    pub fields: FieldArgs,
+    /// For how long to wait.
+    #[command(flatten)]
+    pub wait: WaitArgs,
 }

@@ -1,16 +1,31 @@
 //! What can be typed: commands, options, and their help.
+//!
+//! A noun is a file in `src/cli` with its verbs, and a row in [`nouns`].
 
 mod audit;
-mod cluster;
+pub mod cluster;
+mod nouns;
+mod waiting;
 
 #[cfg(test)]
 pub use audit::OutcomeArg;
 pub use audit::{AuditArgs, AuditCommand, AuditFilterArgs, SecretsAt, SecretsCommand};
-pub use cluster::{ClusterCommand, CreateArgs, LogsArgs, PlanArgs, SshArgs};
+pub use cluster::{
+    AddServiceArgs, ClusterCommand, ConfigArgs, CreateArgs, DeleteArgs, ExportArgs, LeaseArgs, ListArgs,
+    LogsArgs, PlanArgs, Seen, ServicesArgs, SshArgs, WaitForArgs,
+};
+pub use nouns::Noun;
+pub use waiting::{FieldArgs, WaitArgs, WatchArgs, YesArgs};
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
+
+use super::complete;
+use super::context::ContextCommand;
+use super::exit_code;
+use super::man::ManArgs;
+use super::validate::ValidateArgs;
 
 /// Cooperage makes clusters: whole ones, with one request.
 #[derive(Debug, Parser)]
@@ -22,9 +37,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
   cooperage serve --set data_dir=data              a server with its data in ./data
   cooperage apply -f etc/catalog                   services, templates and scripts of a folder
   cooperage cluster create shop --template web --size 5
-  cooperage cluster watch shop
-
-Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted by Ctrl-C."
+  cooperage cluster watch shop"
 )]
 pub struct Cli {
     /// Options of all commands.
@@ -35,44 +48,37 @@ pub struct Cli {
     pub command: Command,
 }
 
+/// Everything that can be typed, with all help.
+#[must_use]
+pub fn command() -> clap::Command {
+    let command = Cli::command();
+    let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    command.after_help(format!("{examples}\n\nExit codes:\n{}", exit_code::table()))
+}
+
 /// Options of all commands.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct Globals {
-    /// Address of the server
-    #[arg(
-        long,
-        global = true,
-        env = "COOPERAGE_SERVER",
-        hide_env_values = true,
-        value_name = "URL",
-        default_value = "http://127.0.0.1:55054",
-        help_heading = "Server"
-    )]
-    pub server: String,
-    /// File with the token; without it COOPERAGE_TOKEN, then the file that COOPERAGE_TOKEN_FILE names, then the one a
-    /// server on this host keeps
-    #[arg(long, global = true, value_name = "FILE", help_heading = "Server")]
+    /// Address of the server; without it COOPERAGE_SERVER, then the context's, then http://127.0.0.1:55054
+    #[arg(long, global = true, value_name = "URL", value_hint = ValueHint::Url, help_heading = "Server")]
+    pub server: Option<String>,
+    /// A server by name, with who you are to it; without it COOPERAGE_CONTEXT, then the current one
+    #[arg(long, global = true, value_name = "NAME", add = complete::contexts(), help_heading = "Server")]
+    pub context: Option<String>,
+    /// File with the token; without it COOPERAGE_TOKEN, then the file that COOPERAGE_TOKEN_FILE names, then the context's,
+    /// then the one a server on this host keeps
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Server")]
     pub token_file: Option<PathBuf>,
-    /// Who you are, for servers that believe headers
-    #[arg(
-        long,
-        global = true,
-        env = "COOPERAGE_USER",
-        hide_env_values = true,
-        default_value = "admin",
-        help_heading = "Server"
-    )]
-    pub user: String,
-    /// Your tenant, for servers that believe headers
-    #[arg(
-        long,
-        global = true,
-        env = "COOPERAGE_TENANT",
-        hide_env_values = true,
-        default_value = "superadmin",
-        help_heading = "Server"
-    )]
-    pub tenant: String,
+    /// File (PEM) with the authority that vouches for an https server; without it COOPERAGE_CA_FILE, then the context's,
+    /// then those this host trusts
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Server")]
+    pub ca_file: Option<PathBuf>,
+    /// Who you are, for servers that believe headers; without it COOPERAGE_USER, then the context's, then admin
+    #[arg(long, global = true, help_heading = "Server")]
+    pub user: Option<String>,
+    /// Your tenant, for servers that believe headers; without it COOPERAGE_TENANT, then the context's, then superadmin
+    #[arg(long, global = true, help_heading = "Server")]
+    pub tenant: Option<String>,
     /// How results are shown
     #[arg(short, long, global = true, value_enum, default_value_t, help_heading = "Output")]
     pub output: Format,
@@ -90,10 +96,14 @@ pub enum Format {
     /// For people.
     #[default]
     Table,
+    /// For people with wide screens: all columns.
+    Wide,
     /// For programs.
     Json,
     /// For both.
     Yaml,
+    /// For other commands: ids and names only, one in a line.
+    Name,
 }
 
 /// What to do.
@@ -105,53 +115,31 @@ pub enum Command {
     /// Show the settings a server would run with
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Store entities and resources from files and folders, showing what changes
-    #[command(after_help = "Examples:
-  cooperage apply -f etc/catalog               everything in a folder
-  cooperage apply -f mine.yaml --dry-run       only show what would change
+    /// Servers by name, with who you are to each
+    #[command(subcommand, visible_alias = "contexts")]
+    Context(ContextCommand),
+    /// Check documents without a server
+    #[command(after_help = "Example: cooperage validate -f mine.yaml
 
-Files are YAML, JSON or TOML documents with `kind:`. Files at resources/PLUGIN/KIND/NAME, such as
-resources/shell/scripts/nginx.sh, are uploaded. Either everything is stored or nothing.")]
-    Apply(ApplyArgs),
-    /// Create, watch and delete clusters
-    #[command(subcommand, visible_alias = "clusters")]
-    Cluster(ClusterCommand),
-    /// Nodes of all clusters
-    #[command(subcommand)]
-    Node(NodeCommand),
-    /// Templates clusters are made from
-    #[command(subcommand, visible_alias = "templates")]
-    Template(EntityCommand),
-    /// Services that clusters are made of
-    #[command(subcommand, visible_alias = "services")]
-    Service(EntityCommand),
-    /// Providers of machines
-    #[command(subcommand, visible_alias = "providers")]
-    Provider(EntityCommand),
-    /// Hardware types: sizes of machines
-    #[command(subcommand)]
-    Hardware(EntityCommand),
-    /// Image types, and base images of machines on this host
-    #[command(subcommand, visible_alias = "images")]
-    Image(ImageCommand),
-    /// Who did what, newest first (admins)
+All faults of all files are told at once. `cooperage diff` also asks the server whether they fit what it has.")]
+    Validate(ValidateArgs),
+    /// What a server is asked for.
+    #[command(flatten)]
+    Noun(Noun),
+    /// Print a script that completes commands, and the names of what the server has, in a shell
     #[command(after_help = "Examples:
-  cooperage audit --since 1h                     what was done in the last hour
-  cooperage audit --by ann --action DELETE       what ann deleted
-  cooperage audit --outcome refused -o json      what was not allowed")]
-    Audit(AuditArgs),
-    /// How secrets are kept, and new keys for them
-    #[command(subcommand)]
-    Secrets(SecretsCommand),
-    /// Whether the server answers
-    #[command(after_help = "Example: cooperage status --server http://10.0.0.5:55054")]
-    Status,
-    /// Print a script that completes commands in a shell
-    #[command(after_help = "Example: cooperage completion bash > /etc/bash_completion.d/cooperage")]
+  source <(cooperage completion bash)              in ~/.bashrc
+  source <(cooperage completion zsh)               in ~/.zshrc
+  cooperage completion fish | source               in ~/.config/fish/config.fish")]
     Completion {
         /// Which shell
-        shell: clap_complete::Shell,
+        shell: super::completion::Shell,
     },
+    /// Print the manual page of a command, or write those of all
+    #[command(after_help = "Examples:
+  cooperage man cluster create | man -l -
+  cooperage man --dir /usr/local/share/man/man1")]
+    Man(ManArgs),
     /// Bring up a real cluster of web servers on this host, and prove that it works
     #[command(after_help = "Examples:
   cooperage demo                    start a server, create the cluster `demo`, leave both running
@@ -180,91 +168,6 @@ pub enum ConfigCommand {
     Show(SettingsArgs),
 }
 
-/// What to apply.
-#[derive(Debug, Clone, Args)]
-pub struct ApplyArgs {
-    /// File or folder to read
-    #[arg(short = 'f', long = "file", value_name = "FILE|DIR", required = true)]
-    pub files: Vec<PathBuf>,
-    /// Show what would change, and change nothing
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Do not ask before changing what is stored
-    #[arg(short, long)]
-    pub yes: bool,
-}
-
-/// Nodes.
-#[derive(Debug, Subcommand)]
-pub enum NodeCommand {
-    /// List the nodes of all clusters
-    #[command(visible_alias = "ls", after_help = "Example: cooperage node list -o json")]
-    List,
-}
-
-/// Entities of one kind.
-#[derive(Debug, Subcommand)]
-pub enum EntityCommand {
-    /// List all
-    #[command(visible_alias = "ls", after_help = "Example: cooperage template list")]
-    List,
-    /// Show one, as it is stored
-    #[command(after_help = "Example: cooperage template show web")]
-    Show {
-        /// Its name
-        name: String,
-    },
-}
-
-/// Image types and base images.
-#[derive(Debug, Subcommand)]
-pub enum ImageCommand {
-    /// List the image types of the server, or the base images on this host
-    #[command(
-        visible_alias = "ls",
-        after_help = "Examples:
-  cooperage image list             image types clusters can ask for
-  cooperage image list --local     base images on this host"
-    )]
-    List {
-        /// Base images on this host instead
-        #[arg(long)]
-        local: bool,
-        /// Where base images are
-        #[command(flatten)]
-        at: ImagesAt,
-    },
-    /// Show one image type, as it is stored
-    #[command(after_help = "Example: cooperage image show debian-12")]
-    Show {
-        /// Its name
-        name: String,
-    },
-    /// Make a base image for machines on this host (needs root)
-    #[command(after_help = "Example: cooperage image build debian-12")]
-    Build {
-        /// Its name
-        name: String,
-        /// What goes into it; without it, the recipe with the image's name
-        #[arg(long)]
-        recipe: Option<String>,
-        /// Where base images are
-        #[command(flatten)]
-        at: ImagesAt,
-    },
-}
-
-/// Where base images are.
-#[derive(Debug, Clone, Args)]
-pub struct ImagesAt {
-    /// Folder of base images; without it, the one of the settings
-    #[arg(long, value_name = "DIR")]
-    pub images_dir: Option<PathBuf>,
-    /// Settings that name the folder.
-    #[command(flatten)]
-    pub settings: SettingsArgs,
-}
-
 /// The demonstration.
 #[derive(Debug, Clone, Args)]
 pub struct DemoArgs {
@@ -284,14 +187,20 @@ pub struct DemoArgs {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::FromArgMatches;
 
-    use super::*;
+    use super::Cli;
     use crate::cli::golden::assert_golden;
 
     /// The help of a command and of all below it.
     fn help(command: &mut clap::Command, text: &mut String) {
-        let shown = command.render_help();
+        let shown = command.render_help().to_string();
+        // The options of all commands are shown once.
+        let is_first = text.is_empty();
+        let own = shown
+            .split("\n\n")
+            .filter(|part| is_first || !["Server:\n", "Output:\n"].iter().any(|head| part.starts_with(head)));
+        let shown = own.collect::<Vec<_>>().join("\n\n");
         let name = command.get_display_name().unwrap_or_else(|| command.get_name());
         text.push_str(&format!("$ {} --help\n{shown}\n", name.replace('-', " ")));
         for inner in command.get_subcommands_mut().filter(|inner| inner.get_name() != "help") {
@@ -301,11 +210,88 @@ mod tests {
 
     #[test]
     fn every_command_has_help() {
-        let mut command = Cli::command().term_width(100);
+        let mut command = super::command().term_width(100);
         command.build();
         let mut text = String::new();
         help(&mut command, &mut text);
         assert_golden("src/cli/args/golden/help.txt", &text);
+    }
+
+    /// What a line says, or the kind of fault.
+    fn parsed(line: &str) -> Result<Cli, clap::error::ErrorKind> {
+        let matches = super::command().try_get_matches_from(line.split(' ')).map_err(|fault| fault.kind())?;
+        Cli::from_arg_matches(&matches).map_err(|fault| fault.kind())
+    }
+
+    #[test]
+    fn nouns_have_plurals_and_verbs_short_forms() {
+        for line in [
+            "cooperage clusters ls",
+            "cooperage nodes ls --cluster 7 -o wide",
+            "cooperage templates get web",
+            "cooperage partials rm base --yes",
+            "cooperage services ls -o name",
+            "cooperage providers show lab --secrets",
+            "cooperage hardwaretypes ls",
+            "cooperage images rm old",
+            "cooperage plugins types",
+            "cooperage resources ls shell/scripts",
+            "cooperage tenants update dept --workers 3",
+            "cooperage provisioners ls",
+            "cooperage queues ls --watch=5s",
+            "cooperage contexts ls",
+            "cooperage cluster prolong shop --by 2h",
+            "cooperage cluster restart shop nginx --wait --timeout 5m",
+            "cooperage cluster create shop -t web -n 3 --plan --context prod",
+            "cooperage cluster add-services shop a b",
+            "cooperage cluster ssh shop 1000 -- uptime -p",
+        ] {
+            assert!(parsed(line).is_ok(), "{line}: {:?}", parsed(line).err());
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        use clap::error::ErrorKind;
+        for (line, kind) in [
+            ("cooperage cluster lease shop --by 2h --in 3h", ErrorKind::ArgumentConflict),
+            ("cooperage cluster config shop --merge a --replace b", ErrorKind::ArgumentConflict),
+            ("cooperage cluster export shop", ErrorKind::MissingRequiredArgument),
+            ("cooperage cluster export shop --format csv", ErrorKind::InvalidValue),
+            ("cooperage cluster add-service shop", ErrorKind::MissingRequiredArgument),
+            ("cooperage resource show nginx.sh", ErrorKind::ValueValidation),
+            ("cooperage template resolve", ErrorKind::MissingRequiredArgument),
+            ("cooperage -o xml status", ErrorKind::InvalidValue),
+            ("cooperage clusterz", ErrorKind::InvalidSubcommand),
+        ] {
+            assert_eq!(parsed(line).err(), Some(kind), "{line}");
+        }
+    }
+
+    #[test]
+    fn every_noun_s_list_can_be_watched() {
+        let command = super::command();
+        // Contexts are in a file of one's own, which nobody else changes.
+        for noun in command.get_subcommands().filter(|noun| noun.get_name() != "context") {
+            let Some(list) = noun.find_subcommand("list") else { continue };
+            let is_watched = list.get_arguments().any(|it| it.get_id() == "watch");
+            assert!(is_watched, "{} list", noun.get_name());
+        }
+    }
+
+    #[test]
+    fn every_noun_and_verb_is_in_the_book() {
+        let book = include_str!("../../../docs/src/command-line.md");
+        for noun in super::command().get_subcommands().filter(|noun| noun.get_name() != "help") {
+            let name = noun.get_name();
+            let is_told = |word: &str| {
+                book.contains(&format!("`{word}`")) || book.contains(&format!("`{name} {word}`"))
+            };
+            assert!(is_told(name) || noun.get_subcommands().any(|verb| is_told(verb.get_name())), "{name}");
+            for verb in noun.get_subcommands() {
+                assert!(is_told(verb.get_name()), "{name} {}", verb.get_name());
+            }
+        }
     }
 
     #[test]
@@ -320,6 +306,6 @@ mod tests {
             );
             inner.for_each(check);
         }
-        check(&Cli::command());
+        check(&super::command());
     }
 }

@@ -21,9 +21,9 @@ pub fn merge(base: &mut Map<String, Value>, over: Map<String, Value>) {
 /// text.
 ///
 /// # Errors
-/// When there is no `=`, or a part of the path is empty.
-pub fn parse_override(text: &str) -> Result<Map<String, Value>, Invalid> {
-    let wrong = |fault: &str| Invalid::new("--config", text, fault, "write it like counter.title=Shop");
+/// When there is no `=`, or a part of the path is empty, naming `option`.
+pub fn parse_override(option: &str, text: &str) -> Result<Map<String, Value>, Invalid> {
+    let wrong = |fault: &str| Invalid::new(option, text, fault, "write it like counter.title=Shop");
     let (path, value) = text.split_once('=').ok_or_else(|| wrong("has no ="))?;
     if path.split('.').any(|part| part.trim().is_empty()) {
         return Err(wrong("has an empty part in its path"));
@@ -34,6 +34,17 @@ pub fn parse_override(text: &str) -> Result<Map<String, Value>, Invalid> {
         .fold(value, |inner, key| Value::Object(Map::from_iter([(key.trim().to_owned(), inner)])));
     // A path has at least one part, so that there is an object around the value.
     if let Value::Object(map) = nested { Ok(map) } else { Err(wrong("names no value")) }
+}
+
+/// Takes away what is at a path, such as `counter.title`; whether there was anything.
+pub fn remove(values: &mut Map<String, Value>, path: &str) -> bool {
+    match path.split_once('.') {
+        None => values.shift_remove(path).is_some(),
+        Some((first, rest)) => match values.get_mut(first) {
+            Some(Value::Object(inner)) => remove(inner, rest),
+            _ => false,
+        },
+    }
 }
 
 /// Reads `name=value` fields for the provider.
@@ -64,7 +75,7 @@ mod tests {
     fn merged(base: Value, overrides: &[&str]) -> Value {
         let Value::Object(mut base) = base else { panic!("an object") };
         for text in overrides {
-            merge(&mut base, parse_override(text).unwrap());
+            merge(&mut base, parse_override("--config", text).unwrap());
         }
         Value::Object(base)
     }
@@ -94,9 +105,17 @@ mod tests {
     }
 
     #[test]
+    fn values_are_taken_away_by_their_path() {
+        let Value::Object(mut values) = json!({"a": {"b": 1, "c": 2}, "d": 3}) else { panic!("an object") };
+        let gone: Vec<bool> = ["a.b", "d", "a.x", "d.e"].map(|path| remove(&mut values, path)).to_vec();
+        assert_eq!(gone, [true, true, false, false]);
+        assert_eq!(Value::Object(values), json!({"a": {"c": 2}}));
+    }
+
+    #[test]
     fn what_is_no_override_is_refused() {
         for text in ["nginx.port", "=1", "a..b=1", ".a=1"] {
-            assert_eq!(parse_override(text).unwrap_err().field, "--config", "{text}");
+            assert_eq!(parse_override("--config", text).unwrap_err().field, "--config", "{text}");
         }
         assert_eq!(parse_fields(&["key".to_owned()]).unwrap_err().field, "--provider-field");
         assert_eq!(parse_fields(&["key=a=b".to_owned()]).unwrap()["key"], "a=b");

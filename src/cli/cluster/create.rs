@@ -6,8 +6,8 @@ use cooperage_domain::invalid::Invalid;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::config_values::{merge, parse_fields, parse_override};
-use super::outcome::outcome;
+use super::config_values::{merge, parse_override};
+use super::outcome::{begun, outcome};
 use super::preview;
 use crate::cli::args::CreateArgs;
 use crate::cli::client::Client;
@@ -21,18 +21,15 @@ use crate::documents;
 /// # Errors
 /// When an option is wrong, the server refuses, or a task of the cluster fails.
 pub async fn run(args: &CreateArgs, client: &Client, screen: &Screen) -> Result<(), Failure> {
-    let limit = args.timeout.as_deref().map(|text| duration::parse("--timeout", text)).transpose()?;
+    // A wrong time is told before anything is done.
+    args.wait.limit()?;
     let request = ClusterRequest { config: config(args, client).await?, ..request(args)? };
-    if args.plan {
+    if args.dry_run {
         return preview::run(&request, client, screen).await;
     }
     let id = create(&request, client).await?;
     screen.note(&format!("cluster {} is {id}", args.name));
-    if args.no_wait {
-        screen.result(&serde_json::json!({ "id": id }), || id.clone());
-        return Ok(());
-    }
-    outcome(client, &id, screen, limit).await
+    begun(client, &id, screen, &args.wait).await
 }
 
 /// Creates a cluster and watches it come up; its id.
@@ -66,7 +63,7 @@ fn request(args: &CreateArgs) -> Result<ClusterRequest, Failure> {
         cluster_template: args.template.clone(),
         num_machines: Some(args.size.into()),
         provider: args.provider.clone(),
-        provider_fields: parse_fields(&args.provider_fields)?,
+        provider_fields: args.fields.read()?,
         services: args.services.iter().cloned().collect(),
         hardwaretype: args.hardware.clone(),
         imagetype: args.image.clone(),
@@ -87,7 +84,8 @@ fn lease(text: &str) -> Result<i64, Invalid> {
 /// The configuration, when any of it is to be other than the template's.
 async fn config(args: &CreateArgs, client: &Client) -> Result<Option<Map<String, Value>>, Failure> {
     let file = args.config_file.as_deref().map(documents::read_values).transpose()?;
-    let overrides = args.config.iter().map(|text| parse_override(text)).collect::<Result<Vec<_>, _>>()?;
+    let overrides =
+        args.config.iter().map(|text| parse_override("--config", text)).collect::<Result<Vec<_>, _>>()?;
     if file.is_none() && overrides.is_empty() {
         return Ok(None);
     }

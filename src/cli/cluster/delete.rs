@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::find;
-use super::outcome::outcome;
+use super::outcome::begun;
+use crate::cli::args::DeleteArgs;
 use crate::cli::client::Client;
 use crate::cli::failure::Failure;
 use crate::cli::progress::{Watched, watch};
@@ -13,15 +14,11 @@ use crate::cli::screen::Screen;
 ///
 /// # Errors
 /// When the answer is not its name, the server refuses, or a machine could not be given back.
-pub async fn run(
-    which: &str,
-    yes: bool,
-    no_wait: bool,
-    client: &Client,
-    screen: &Screen,
-) -> Result<(), Failure> {
-    let (_, details) = find::details(client, which).await?;
-    if !yes {
+pub async fn run(args: &DeleteArgs, client: &Client, screen: &Screen) -> Result<(), Failure> {
+    args.wait.limit()?;
+    let fields = args.fields.body()?;
+    let (_, details) = find::details(client, &args.which.cluster).await?;
+    if !args.yes.yes {
         let question = format!(
             "cluster {} ({}) and its {} machines will be gone for ever. Type its name to delete it:",
             details.name,
@@ -35,11 +32,8 @@ pub async fn run(
             ));
         }
     }
-    client.delete(&format!("/v2/clusters/{}", details.id)).await?;
-    if no_wait {
-        return Ok(());
-    }
-    outcome(client, &details.id, screen, None).await
+    client.delete_with(&format!("/v2/clusters/{}", details.id), &fields).await?;
+    begun(client, &details.id, screen, &args.wait).await
 }
 
 /// Deletes a cluster without asking, and waits at most `limit` until it is gone.

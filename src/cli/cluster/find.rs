@@ -5,7 +5,7 @@ use cooperage_domain::id::ClusterId;
 use serde_json::Value;
 
 use super::shapes::{Details, Summary};
-use crate::cli::client::{Client, ClientFault};
+use crate::cli::client::{Client, understood};
 use crate::cli::failure::Failure;
 
 /// The id of the cluster with this id, or with this name if just one that is not terminated has it.
@@ -31,7 +31,7 @@ fn choose(all: &[Summary], text: &str) -> Result<String, Failure> {
     let ids = |clusters: &[&Summary]| clusters.iter().map(|c| c.id.as_str()).collect::<Vec<_>>().join(", ");
     match (live.as_slice(), gone.as_slice()) {
         ([one], _) => Ok(one.id.clone()),
-        ([], []) => Err(Failure::refused(
+        ([], []) => Err(Failure::unknown(
             format!("there is no cluster {text:?}"),
             "use an id or a name that `cooperage cluster list` shows",
         )),
@@ -53,8 +53,7 @@ fn choose(all: &[Summary], text: &str) -> Result<String, Failure> {
 pub async fn details(client: &Client, text: &str) -> Result<(Value, Details), Failure> {
     let path = format!("/v2/clusters/{}", id_of(client, text).await?);
     let raw: Value = client.get(&path).await?;
-    let details = serde_json::from_value(raw.clone())
-        .map_err(|fault| ClientFault::NotUnderstood { path, reason: fault.to_string() })?;
+    let details = understood(&path, &raw)?;
     Ok((raw, details))
 }
 

@@ -4,55 +4,73 @@ use cooperage_domain::cluster::{ClusterStatus, JobStatus};
 use serde_json::Value;
 
 use super::shapes::{Progress, Summary};
-use crate::cli::client::{Client, ClientFault};
+use crate::cli::args::ListArgs;
+use crate::cli::client::{Client, understood};
 use crate::cli::duration::local_time;
 use crate::cli::failure::Failure;
 use crate::cli::progress::doing;
 use crate::cli::screen::Screen;
 use crate::cli::table::{Table, status};
+use crate::cli::watching::{View, show};
 
-/// Shows clusters; terminated ones only when `all` or their status is asked for.
+/// Shows clusters; terminated ones only when all or their status is asked for.
 ///
 /// # Errors
 /// When a status is unknown, or the server cannot be asked.
-pub async fn run(statuses: &[String], all: bool, client: &Client, screen: &Screen) -> Result<(), Failure> {
-    let wanted = statuses.iter().map(|word| known(word)).collect::<Result<Vec<_>, _>>()?;
+pub async fn run(args: &ListArgs, client: &Client, screen: &Screen) -> Result<(), Failure> {
+    let wanted = args.status.iter().map(|word| known("--status", word)).collect::<Result<Vec<_>, _>>()?;
+    show(screen, &args.watch, async || look(args, &wanted, client, screen).await).await
+}
+
+async fn look(
+    args: &ListArgs,
+    wanted: &[ClusterStatus],
+    client: &Client,
+    screen: &Screen,
+) -> Result<View, Failure> {
     let path = "/v2/clusters";
     let mut raw: Vec<Value> = client.get(path).await?;
-    let is_wanted = |summary: &Summary| match wanted.as_slice() {
-        [] => all || summary.status != ClusterStatus::Terminated,
-        wanted => wanted.contains(&summary.status),
+    let is_wanted = |summary: &Summary| {
+        let status = match wanted {
+            [] => args.all || summary.status != ClusterStatus::Terminated,
+            wanted => wanted.contains(&summary.status),
+        };
+        let is = |wanted: &Option<String>, found: &str| wanted.as_deref().is_none_or(|it| it == found);
+        status && is(&args.template, &summary.cluster_template.name) && is(&args.owner, &summary.owner_id)
     };
     let mut summaries = Vec::new();
     let mut kept = Vec::new();
     for value in raw.drain(..) {
-        let summary: Summary = serde_json::from_value(value.clone()).map_err(|fault| {
-            ClientFault::NotUnderstood { path: path.to_owned(), reason: fault.to_string() }
-        })?;
+        let summary: Summary = understood(path, &value)?;
         if is_wanted(&summary) {
             summaries.push(summary);
             kept.push(value);
         }
     }
-    screen.result(&kept, || table(&summaries));
-    Ok(())
+    Ok(View { text: table(&summaries, screen.is_wide()), value: kept.into() })
 }
 
-fn known(word: &str) -> Result<ClusterStatus, Failure> {
+/// A status as people write it.
+///
+/// # Errors
+/// When it is none, naming `option`.
+pub(super) fn known(option: &str, word: &str) -> Result<ClusterStatus, Failure> {
     serde_json::from_value(Value::String(word.trim().to_lowercase())).map_err(|_| {
         let remedy = "use pending, active, incomplete, inconsistent or terminated";
-        cooperage_domain::invalid::Invalid::new("--status", word, "is not a status of clusters", remedy)
-            .into()
+        cooperage_domain::invalid::Invalid::new(option, word, "is not a status of clusters", remedy).into()
     })
 }
 
-fn table(summaries: &[Summary]) -> String {
-    let mut table =
-        Table::new(["ID", "NAME", "TEMPLATE", "NODES", "STATUS", "PROGRESS", "OWNER", "CREATED", "EXPIRES"]);
+fn table(summaries: &[Summary], is_wide: bool) -> String {
+    let mut table = Table::wide(
+        is_wide,
+        ["ID", "NAME", "TEMPLATE", "NODES", "STATUS", "PROGRESS", "OWNER", "CREATED", "EXPIRES"],
+        ["PROVIDER", "SERVICES", "DESCRIPTION"],
+    );
     for cluster in summaries {
         let expires =
             if cluster.expire_time == 0 { "never".to_owned() } else { local_time(cluster.expire_time) };
-        table.row([
+        let cells = [
             cluster.id.clone(),
             cluster.name.clone(),
             cluster.cluster_template.name.clone(),
@@ -62,7 +80,9 @@ fn table(summaries: &[Summary]) -> String {
             cluster.owner_id.clone(),
             local_time(cluster.create_time),
             expires,
-        ]);
+        ];
+        let services = cluster.services.join(", ");
+        table.wide_row(cells, [cluster.provider.name.clone(), services, cluster.description.clone()]);
     }
     table.render("no clusters; create one with `cooperage cluster create NAME --template T --size N`")
 }

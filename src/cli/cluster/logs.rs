@@ -120,6 +120,13 @@ impl Logs<'_> {
 
     /// New lines as they come, until the latest job is over.
     async fn follow(&mut self, args: &LogsArgs) -> Result<(), Failure> {
+        tokio::select! {
+            ended = self.until_the_end(args) => ended,
+            _ = tokio::signal::ctrl_c() => Err(Failure::Interrupted),
+        }
+    }
+
+    async fn until_the_end(&mut self, args: &LogsArgs) -> Result<(), Failure> {
         let Some(job) = self.details.latest_job_id.clone() else { return Ok(()) };
         let path = format!("/v2/clusters/{}/plans/{job}", self.details.id);
         loop {
@@ -132,10 +139,7 @@ impl Logs<'_> {
             if plan.is_over() && tasks.iter().all(|task| self.is_whole(task)) {
                 return Ok(());
             }
-            tokio::select! {
-                () = tokio::time::sleep(PAUSE) => {}
-                _ = tokio::signal::ctrl_c() => return Err(Failure::Interrupted),
-            }
+            tokio::time::sleep(PAUSE).await;
         }
     }
 
@@ -217,7 +221,7 @@ fn chosen(tasks: &[Task], details: &Details, args: &LogsArgs) -> Result<Vec<Task
     }
     let chosen: Vec<Task> = tasks.iter().filter(|task| is_meant(task, details, args)).cloned().collect();
     if chosen.is_empty() {
-        return Err(Failure::refused(
+        return Err(Failure::unknown(
             format!("no task of cluster {} is meant by that", details.id),
             format!("see its tasks: cooperage cluster plan {}", details.id),
         ));
@@ -233,7 +237,7 @@ fn is_meant(task: &Task, details: &Details, args: &LogsArgs) -> bool {
 /// A node that a cluster does not have, with those it has.
 pub(super) fn unknown_node(details: &Details, text: &str) -> Failure {
     let nodes = details.nodes.iter().map(|node| format!("{} ({})", node.properties.nodenum, node.name()));
-    Failure::refused(
+    Failure::unknown(
         format!("cluster {} has no node {text:?}", details.id),
         format!("use one of: {}", nodes.collect::<Vec<_>>().join(", ")),
     )

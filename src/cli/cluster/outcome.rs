@@ -8,11 +8,26 @@ use cooperage_domain::cluster::{ClusterStatus, JobStatus};
 use super::failed;
 use super::shapes::Plan;
 use super::show::nodes_table;
+use crate::cli::args::WaitArgs;
 use crate::cli::client::Client;
 use crate::cli::duration::short;
 use crate::cli::failure::Failure;
 use crate::cli::progress::{Look, Watched, doing, watch};
 use crate::cli::screen::Screen;
+
+/// What follows once a job was begun: it is watched to its end, or the cluster is named and left alone.
+///
+/// # Errors
+/// As for [`outcome`].
+pub async fn begun(client: &Client, id: &str, screen: &Screen, wait: &WaitArgs) -> Result<(), Failure> {
+    let limit = wait.limit()?;
+    if wait.no_wait {
+        screen.note(&format!("cluster {id}: begun; watch it with: cooperage cluster watch {id}"));
+        screen.result(&serde_json::json!({ "id": id }), || id.to_owned());
+        return Ok(());
+    }
+    outcome(client, id, screen, limit).await
+}
 
 /// Watches the latest job of a cluster until it ends, and tells how it ended.
 ///
@@ -32,7 +47,7 @@ pub async fn outcome(
         }
         Watched::TimedOut => {
             screen.note(&goes_on(id, "not over yet"));
-            return Err(Failure::Told);
+            return Err(Failure::TimedOut);
         }
     };
     tell(&look, screen)
@@ -62,7 +77,7 @@ fn tell(look: &Look, screen: &Screen) -> Result<(), Failure> {
             return String::new();
         }
         let links = details.ready_links().map(|link| format!("{}  {}\n", link.url, link.label));
-        format!("{}{}", nodes_table(&details.nodes), links.collect::<String>())
+        format!("{}{}", nodes_table(&details.nodes, screen.is_wide()), links.collect::<String>())
     });
     Ok(())
 }

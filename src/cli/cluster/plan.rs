@@ -10,11 +10,12 @@ use serde_json::Value;
 use super::find;
 use super::shapes::{Details, Plan, Task};
 use crate::cli::args::PlanArgs;
-use crate::cli::client::{Client, ClientFault};
+use crate::cli::client::{Client, understood};
 use crate::cli::duration::{now, short};
 use crate::cli::failure::Failure;
 use crate::cli::progress::{doing, expected_end};
 use crate::cli::screen::Screen;
+use crate::cli::watching::{View, show};
 
 /// Names of tasks elsewhere that are told for one that waits for them.
 const NAMED: usize = 2;
@@ -24,23 +25,26 @@ const NAMED: usize = 2;
 /// # Errors
 /// When there is no such cluster or job.
 pub async fn run(args: &PlanArgs, client: &Client, screen: &Screen) -> Result<(), Failure> {
+    show(screen, &args.watch, async || look(args, client).await).await
+}
+
+async fn look(args: &PlanArgs, client: &Client) -> Result<View, Failure> {
     let (_, details) = find::details(client, &args.which.cluster).await?;
     let job = match (&args.job, &details.latest_job_id) {
         (Some(job), _) => job_id(&details.id, job),
         (None, Some(latest)) => latest.clone(),
         (None, None) => {
-            return Err(Failure::refused(
+            return Err(Failure::unknown(
                 format!("cluster {} has no job", details.id),
                 "wait a moment, then ask again",
             ));
         }
     };
     let path = format!("/v2/clusters/{}/plans/{job}", details.id);
-    let raw: Value = client.get(&path).await?;
-    let plan: Plan = serde_json::from_value(raw.clone())
-        .map_err(|fault| ClientFault::NotUnderstood { path, reason: fault.to_string() })?;
-    screen.result(&raw, || if args.stages { stages(&details, &plan) } else { graph(&details, &plan, now()) });
-    Ok(())
+    let value: Value = client.get(&path).await?;
+    let plan: Plan = understood(&path, &value)?;
+    let text = if args.stages { stages(&details, &plan) } else { graph(&details, &plan, now()) };
+    Ok(View { value, text })
 }
 
 /// A job may be named by its number alone.

@@ -32,6 +32,15 @@ pub struct Summary {
     pub status: ClusterStatus,
     /// What it is made from.
     pub cluster_template: Named,
+    /// Where its machines come from.
+    #[serde(default)]
+    pub provider: Named,
+    /// Names of its services.
+    #[serde(default)]
+    pub services: Vec<String>,
+    /// Free text.
+    #[serde(default)]
+    pub description: String,
     /// How far its latest job is.
     pub progress: Option<Progress>,
 }

@@ -1,4 +1,4 @@
-//! `cooperage cluster show` and `cluster nodes`
+//! `cooperage cluster show`, `cluster nodes` and `cluster status`
 
 use std::fmt::Write;
 
@@ -8,34 +8,66 @@ use serde_json::Value;
 use super::find;
 use super::list::progress;
 use super::shapes::{Details, Node};
+use crate::cli::args::Seen;
 use crate::cli::client::Client;
 use crate::cli::duration::local_time;
 use crate::cli::failure::Failure;
+use crate::cli::progress::doing;
 use crate::cli::screen::Screen;
 use crate::cli::table::{Table, status};
+use crate::cli::watching::{View, show};
 
 /// Shows a cluster with its nodes and links.
 ///
 /// # Errors
 /// When there is no such cluster.
-pub async fn run(which: &str, client: &Client, screen: &Screen) -> Result<(), Failure> {
-    let (raw, details) = find::details(client, which).await?;
-    screen.result(&raw, || text(&details));
-    Ok(())
+pub async fn run(seen: &Seen, client: &Client, screen: &Screen) -> Result<(), Failure> {
+    show(screen, &seen.watch, async || {
+        let (value, details) = find::details(client, &seen.which.cluster).await?;
+        Ok(View { value, text: text(&details, screen.is_wide()) })
+    })
+    .await
+}
+
+/// Shows how far a cluster's latest job is.
+///
+/// # Errors
+/// When there is no such cluster.
+pub async fn job_status(seen: &Seen, client: &Client, screen: &Screen) -> Result<(), Failure> {
+    let id = find::id_of(client, &seen.which.cluster).await?;
+    show(screen, &seen.watch, async || {
+        let value: Value = client.get(&format!("/v2/clusters/{id}/status")).await?;
+        let word = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+        let mut table = Table::new(["ID", "STATUS", "JOB", "STATE", "DONE", "OF"]);
+        let count = |key: &str| value[key].as_u64().unwrap_or_default().to_string();
+        let action = Some(word("action")).filter(|action| !action.is_empty()).map(|action| doing(&action));
+        table.row([
+            id.clone(),
+            status(&word("status")),
+            action.unwrap_or_default(),
+            status(&word("actionstatus")),
+            count("stepscompleted"),
+            count("stepstotal"),
+        ]);
+        Ok(View { text: table.render(""), value })
+    })
+    .await
 }
 
 /// Shows a cluster's nodes only.
 ///
 /// # Errors
 /// When there is no such cluster.
-pub async fn nodes(which: &str, client: &Client, screen: &Screen) -> Result<(), Failure> {
-    let (raw, details) = find::details(client, which).await?;
-    let nodes = raw.get("nodes").cloned().unwrap_or(Value::Null);
-    screen.result(&nodes, || nodes_table(&details.nodes));
-    Ok(())
+pub async fn nodes(seen: &Seen, client: &Client, screen: &Screen) -> Result<(), Failure> {
+    show(screen, &seen.watch, async || {
+        let (raw, details) = find::details(client, &seen.which.cluster).await?;
+        let value = raw.get("nodes").cloned().unwrap_or(Value::Null);
+        Ok(View { value, text: nodes_table(&details.nodes, screen.is_wide()) })
+    })
+    .await
 }
 
-fn text(details: &Details) -> String {
+fn text(details: &Details, is_wide: bool) -> String {
     let expires = if details.expire_time == 0 { "never".to_owned() } else { local_time(details.expire_time) };
     let mut text = format!(
         "{} ({})  {}\n",
@@ -60,16 +92,23 @@ fn text(details: &Details) -> String {
         field("link", &format!("{}  {}", link.url, style(link.label.as_str()).dim()));
     }
     text.push('\n');
-    text.push_str(&nodes_table(&details.nodes));
+    text.push_str(&nodes_table(&details.nodes, is_wide));
     text
 }
 
 /// Nodes as a table.
 #[must_use]
-pub fn nodes_table(nodes: &[Node]) -> String {
-    let mut table = Table::new(["NODE", "HOST", "ADDRESS", "STATUS", "SERVICES", "HARDWARE", "IMAGE"]);
+pub fn nodes_table(nodes: &[Node], is_wide: bool) -> String {
+    let mut table = Table::wide(
+        is_wide,
+        ["NODE", "HOST", "ADDRESS", "STATUS", "SERVICES", "HARDWARE", "IMAGE"],
+        ["ID", "ADDRESSES", "USER"],
+    );
     for node in nodes {
-        table.row([
+        let addresses = node.properties.ipaddresses.iter().map(|(kind, address)| format!("{kind}={address}"));
+        let more =
+            [node.id.clone(), addresses.collect::<Vec<_>>().join(" "), node.properties.sshuser.clone()];
+        let cells = [
             node.properties.nodenum.to_string(),
             node.properties.hostname.clone().unwrap_or_default(),
             node.address().unwrap_or_default().to_owned(),
@@ -77,7 +116,8 @@ pub fn nodes_table(nodes: &[Node]) -> String {
             node.services(),
             node.properties.hardwaretype.clone(),
             node.properties.imagetype.clone(),
-        ]);
+        ];
+        table.wide_row(cells, more);
     }
     table.render("no nodes")
 }
@@ -92,7 +132,7 @@ mod tests {
     fn a_cluster_is_shown_with_nodes_and_links() {
         let (mut details, _) = half_way();
         details.expire_time = 0;
-        let shown = text(&details).replace(&local_time(details.create_time), "CREATED");
+        let shown = text(&details, false).replace(&local_time(details.create_time), "CREATED");
         assert_golden("src/cli/cluster/golden/show.txt", &shown);
     }
 }

@@ -114,6 +114,7 @@ async fn try_to_ask(place: &Place, settings: &DemoSettings) -> Result<Client, Fa
         token: Some(token.trim().to_owned()),
         user: "admin".to_owned(),
         tenant: "superadmin".to_owned(),
+        ca: None,
     })?;
     let _: serde_json::Value = client.get("/v2/clusters").await?;
     Ok(client)

@@ -18,7 +18,7 @@ pub(super) fn show(
     screen: &Screen,
 ) {
     screen.line(&format!("\n{}", style("Nodes").bold().underlined()));
-    screen.line(nodes_table(&details.nodes).trim_end());
+    screen.line(nodes_table(&details.nodes, screen.is_wide()).trim_end());
     if let Some(plan) = plan {
         screen.line(&format!("\n{}", style("Plan").bold().underlined()));
         screen.line(graph(details, plan, now()).trim_end());

@@ -12,6 +12,7 @@ pub use estimate::expected_end;
 pub use feed::{Feed, Look};
 pub use picture::doing;
 
+use std::pin::pin;
 use std::time::Duration;
 
 use cooperage_domain::cluster::ClusterStatus;
@@ -46,6 +47,8 @@ pub async fn watch(
     let deadline = limit.map(|limit| Instant::now() + limit);
     let mut feed = Feed::new(client.clone(), id);
     let mut drawing = Drawing::new(screen);
+    // One for all looks: one that is made anew would miss what was pressed in between.
+    let mut interrupted = pin!(tokio::signal::ctrl_c());
     loop {
         tokio::select! {
             look = feed.next() => {
@@ -57,7 +60,7 @@ pub async fn watch(
                 }
             }
             () = until(deadline) => return Ok(Watched::TimedOut),
-            _ = tokio::signal::ctrl_c() => return Ok(Watched::Interrupted),
+            _ = &mut interrupted => return Ok(Watched::Interrupted),
         }
     }
 }

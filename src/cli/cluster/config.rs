@@ -1,0 +1,66 @@
+//! `cooperage cluster config`: a cluster's configuration, shown or changed.
+//!
+//! The server takes a configuration as a whole: what is to change is laid over what is there.
+
+use serde_json::{Map, Value, json};
+
+use super::config_values::{merge, parse_override, remove};
+use super::find;
+use super::outcome::begun;
+use crate::cli::args::ConfigArgs;
+use crate::cli::client::Client;
+use crate::cli::difference;
+use crate::cli::failure::Failure;
+use crate::cli::screen::Screen;
+use crate::documents;
+
+/// Shows a configuration, or changes it and watches the job that this takes.
+///
+/// # Errors
+/// When an option is wrong, the server refuses, or a task fails.
+pub async fn run(args: &ConfigArgs, client: &Client, screen: &Screen) -> Result<(), Failure> {
+    args.wait.limit()?;
+    let id = find::id_of(client, &args.which.cluster).await?;
+    let path = format!("/v2/clusters/{id}/config");
+    let before: Map<String, Value> = client.get(&path).await?;
+    let Some(after) = changed(args, &before)? else {
+        screen.result(&before, || crate::cli::yaml::render(&before));
+        return Ok(());
+    };
+    let (before, after) = (Value::Object(before), Value::Object(after));
+    let lines = difference::of_values(&before, &after);
+    if lines.is_empty() {
+        screen.done(&after, "everything is unchanged");
+        return Ok(());
+    }
+    lines.iter().for_each(|line| screen.note(line));
+    if args.dry_run {
+        screen.done(&after, "nothing was changed");
+        return Ok(());
+    }
+    let fields = args.fields.read()?;
+    let body = json!({ "config": after, "restart": !args.no_restart, "providerFields": fields });
+    let _: Value = client.put(&path, &body).await?;
+    begun(client, &id, screen, &args.wait).await
+}
+
+/// The configuration that is wanted, if another one is.
+fn changed(args: &ConfigArgs, before: &Map<String, Value>) -> Result<Option<Map<String, Value>>, Failure> {
+    let read = |file: &Option<std::path::PathBuf>| file.as_deref().map(documents::read_values).transpose();
+    let (whole, over) = (read(&args.replace)?, read(&args.merge)?);
+    let sets = args.set.iter().map(|text| parse_override("--set", text)).collect::<Result<Vec<_>, _>>()?;
+    if whole.is_none() && over.is_none() && sets.is_empty() && args.unset.is_empty() {
+        return Ok(None);
+    }
+    let mut config = whole.unwrap_or_else(|| before.clone());
+    for over in over.into_iter().chain(sets) {
+        merge(&mut config, over);
+    }
+    for path in &args.unset {
+        if !remove(&mut config, path) {
+            let remedy = "use a path that `cooperage cluster config` shows, such as nginx.port";
+            return Err(Failure::unknown(format!("--unset: the configuration has no {path:?}"), remedy));
+        }
+    }
+    Ok(Some(config))
+}
