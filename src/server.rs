@@ -1,8 +1,12 @@
 //! The server: everything started in order, and stopped in reverse.
 
+#[cfg(feature = "s3")]
+mod bucket;
+mod external_plugins;
 mod first_start;
 mod logging;
 mod plugins;
+mod resource_place;
 mod worker_control;
 
 use std::collections::HashMap;
@@ -25,7 +29,8 @@ use cooperage_actors::registry::{Office, Registry};
 use cooperage_actors::task_log::TaskLog;
 use cooperage_actors::worker_pool::WorkerPool;
 use cooperage_domain::invalid::Invalid;
-use cooperage_plugins::resources::ResourceDirectory;
+use cooperage_plugins::external::DescriptorFault;
+use cooperage_plugins::resources::{PluginResources, ResourceError};
 use cooperage_plugins::ssh::SshError;
 use cooperage_schema::{DatabaseUrl, SUPERADMIN, Store, StoreError, StoreOptions, Vault, VaultError};
 use slog::{Logger, info};
@@ -69,6 +74,12 @@ pub enum ServeError {
     /// A setting has a fault.
     #[error(transparent)]
     Setting(#[from] Invalid),
+    /// A plugin's descriptor has a fault.
+    #[error(transparent)]
+    Plugin(#[from] DescriptorFault),
+    /// Plugin resources cannot be kept.
+    #[error(transparent)]
+    Resources(#[from] ResourceError),
     /// The SSH back end cannot be used.
     #[error(transparent)]
     Ssh(#[from] SshError),
@@ -96,13 +107,14 @@ pub fn serve(settings: Settings) -> Result<(), ServeError> {
     let _lock = take_data_dir(&settings.data_dir)?;
     let store = Store::open(&settings.database_url().parse::<DatabaseUrl>()?, StoreOptions::default())?;
     let clock: SharedClock = Arc::new(WallClock::default());
-    let resources = ResourceDirectory::new(settings.data_dir.join("resources"));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(PLUGIN_THREADS)
         .thread_name("plugins")
         .enable_all()
         .build()?;
+    let resources = resource_place::open(&settings, &store, &runtime, &logger)?;
     let plugins = plugins::built_in(&settings, &resources, &runtime, &logger)?;
+    let plugins = Arc::new(external_plugins::added(plugins, &settings, &resources, &logger)?);
     first_start::register(&store, &plugins, &*clock)?;
     first_start::make_admin_token(&store, &settings.data_dir, &*clock, &logger)?;
     let system = actix::System::new();
@@ -138,7 +150,7 @@ fn start_actors(
     settings: Settings,
     store: Store,
     clock: SharedClock,
-    resources: ResourceDirectory,
+    resources: PluginResources,
     plugins: Arc<cooperage_plugins::PluginSet>,
     runtime: &Runtime,
     logger: &Logger,

@@ -35,6 +35,7 @@ mod usage;
 pub use error_language::tell;
 pub use identity::hash;
 pub use reservations::Reservations;
+pub use resources::{in_use, key as resource_key};
 pub use state::AppState;
 
 use actix_web::http::StatusCode;

@@ -6,5 +6,6 @@
 mod catalog;
 #[path = "../lab/mod.rs"]
 mod lab;
+mod plugins;
 mod refusals;
 mod shapes;
