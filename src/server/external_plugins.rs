@@ -33,8 +33,11 @@ pub fn added(
 ) -> Result<PluginSet, ServeError> {
     let runs = settings.data_dir.join("plugin-runs");
     let swept = sweep(&runs).map_err(|source| ServeError::DataDir { path: runs.clone(), source })?;
-    if swept > 0 {
-        info!(logger, "runs of plugins that were left were ended"; "runs" => swept);
+    if swept.runs > 0 {
+        info!(logger, "runs of plugins that were left were ended"; "runs" => swept.runs);
+    }
+    for folder in &swept.left {
+        warn!(logger, "the folder of a plugin's run cannot be removed"; "folder" => folder.display().to_string());
     }
     if settings.plugins.dir.is_empty() {
         return Ok(plugins);

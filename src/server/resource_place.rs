@@ -50,7 +50,11 @@ fn mark_active(store: &Store, resources: &PluginResources) -> Result<(), ServeEr
     let tenants = store.tenants()?.into_iter().map(|tenant| tenant.id);
     for tenant in tenants.chain([SUPERADMIN.to_owned()]) {
         for resource in store.live_resources(&tenant)? {
-            resources.activate(&resource_key(&resource), Some(&in_use(&resource)))?;
+            let (key, wanted) = (resource_key(&resource), in_use(&resource));
+            // What cannot be read there is written anew.
+            if resources.active(&key).ok().flatten().as_ref() != Some(&wanted) {
+                resources.activate(&key, Some(&wanted))?;
+            }
         }
     }
     Ok(())

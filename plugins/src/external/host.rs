@@ -15,7 +15,7 @@ use super::account::Account;
 use super::descriptor::Declared;
 use super::masks::{Masked, Masks};
 use super::order;
-use super::process::{Group, Start, ending};
+use super::process::{GRACE, Group, Start, ending};
 use super::protocol::{Line, LineFault, Lines, Report};
 use super::verdict::{Ending, broken_off, verdict};
 use super::workspace::{Furniture, Workspace};
@@ -144,15 +144,25 @@ impl PluginHost {
         })?;
         let output = Masked { output: &*task.output, masks };
         let mut errors = OutputLines::new(&output);
-        let talked = tokio::select! {
-            biased;
-            () = task.cancel.cancelled() => None,
-            talked = self.talk(&mut group, input, &output, &mut errors) => Some(talked),
+        let ask_to_end = group.asker();
+        let talked = {
+            let talk = self.talk(&mut group, input, &output, &mut errors);
+            tokio::pin!(talk);
+            tokio::select! {
+                biased;
+                () = task.cancel.cancelled() => {
+                    // It is listened to until its end: what it writes while it tidies up must have somewhere to go.
+                    ask_to_end();
+                    let _ = tokio::time::timeout(GRACE, &mut talk).await;
+                    None
+                }
+                talked = &mut talk => Some(talked),
+            }
         };
         let stderr = errors.finish().stderr.text();
         let (ending, said) = match talked {
             None => {
-                group.end().await;
+                group.kill().await;
                 let reason = "stopped: nobody wants its result any more; it may have left something";
                 return Err(broken_off(name, reason).with_output("", stderr));
             }

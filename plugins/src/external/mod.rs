@@ -33,4 +33,4 @@ pub use descriptor::{Declared, DescriptorFault, declared};
 pub use host::{PluginHost, ProcessLimits};
 pub use plugin::{ExternalAutomator, ExternalProvider};
 pub use protocol::{Line, LineFault, Lines, Report};
-pub use workspace::sweep;
+pub use workspace::{Swept, sweep};

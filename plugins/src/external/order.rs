@@ -64,13 +64,13 @@ mod tests {
         assert!(uses_identity(&order, Path::new("/data/identity")));
         assert!(!uses_identity(&order, Path::new("/other")));
         let written =
-            written("acme", &order, Some("ssh-ed25519 AAAA"), Some(Path::new("/run/home/identity")));
+            written("acme", &order, Some("ssh-ed25519 AAAA"), Some(Path::new("/run/lent/identity")));
         assert_eq!((&written["taskName"], &written["attempt"]), (&json!("INSTALL"), &json!(2)));
         assert_eq!(written["idempotenceKey"], "00000001-002-003-2");
         assert_eq!(written["serverKey"], "ssh-ed25519 AAAA");
         assert_eq!(
             written["config"]["ssh-auth"],
-            json!({"user": "root", "identityfile": "/run/home/identity"})
+            json!({"user": "root", "identityfile": "/run/lent/identity"})
         );
     }
 }

@@ -65,9 +65,15 @@ impl Group {
         Ok(Self { child, leader, home: start.home.to_owned(), ended: false })
     }
 
+    /// Asks all of it to end. Holds what it needs, so that the program can be listened to meanwhile.
+    pub(super) fn asker(&self) -> impl Fn() + use<> {
+        let leader = self.leader;
+        move || signal(leader, Signal::TERM)
+    }
+
     /// Asks all of it to end, waits, and kills what is left.
     pub(super) async fn end(&mut self) {
-        self.signal(Signal::TERM);
+        signal(self.leader, Signal::TERM);
         // Whether it ended by itself does not matter any more.
         let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
         self.kill().await;
@@ -76,24 +82,24 @@ impl Group {
 
     /// Kills what is left of it, those included that left the group.
     pub(super) async fn kill(&mut self) {
-        self.signal(Signal::KILL);
+        signal(self.leader, Signal::KILL);
         let home = self.home.clone();
         // It only fails when everything ends, and then `drop` does it.
         self.ended = tokio::task::spawn_blocking(move || strays::kill(&home)).await.is_ok();
     }
+}
 
-    fn signal(&self, signal: Signal) {
-        if let Some(leader) = self.leader {
-            // An empty group is what is wanted.
-            let _ = kill_process_group(leader, signal);
-        }
+fn signal(leader: Option<Pid>, signal: Signal) {
+    if let Some(leader) = leader {
+        // An empty group is what is wanted.
+        let _ = kill_process_group(leader, signal);
     }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
         if !self.ended {
-            self.signal(Signal::KILL);
+            signal(self.leader, Signal::KILL);
             strays::kill(&self.home);
         }
     }

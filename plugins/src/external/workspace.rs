@@ -1,9 +1,10 @@
 //! A folder for one run: its home, and its resources in its working directory.
 //!
 //! ```text
-//!   /tmp/cooperage-plugin-X/home/            HOME and TMPDIR; gone after the run
-//!   /tmp/cooperage-plugin-X/work/KIND/NAME   the plugin's resources in use; the working directory is `work`
-//!   RUNS/cooperage-plugin-X                  the record: where the folder is, so that a killed server's are found
+//!   /tmp/cooperage-plugin-X        for the run's user alone; gone after the run
+//!     home                         HOME and TMPDIR
+//!     work                         the working directory, and in it KIND/NAME: the plugin's resources in use
+//!   RUNS/cooperage-plugin-X        the record: where the folder is, so that a killed server's are found
 //! ```
 
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -159,18 +160,25 @@ fn settle(unpacked: &Path, name: &str, place: &Path) -> io::Result<()> {
     fs::rename(unpacked, place)
 }
 
+/// What was found of runs of an earlier server.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Swept {
+    /// Runs that nothing is left of now.
+    pub runs: usize,
+    /// Folders that cannot be removed; they are tried again next time.
+    pub left: Vec<PathBuf>,
+}
+
 /// Ends what a server that was killed left running, and removes its folders. Only call it before the first run. Waits.
 ///
-/// Gives how many runs there were.
-///
 /// # Errors
-/// When the records cannot be read.
-pub fn sweep(runs: &Path) -> io::Result<usize> {
+/// When the records cannot be read or removed.
+pub fn sweep(runs: &Path) -> io::Result<Swept> {
+    let mut swept = Swept::default();
     let entries = match fs::read_dir(runs) {
-        Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(0),
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(swept),
         entries => entries?,
     };
-    let mut swept = 0;
     for entry in entries {
         let record = entry?.path();
         let folder = PathBuf::from(String::from_utf8_lossy(&fs::read(&record)?).into_owned());
@@ -178,8 +186,11 @@ pub fn sweep(runs: &Path) -> io::Result<usize> {
         if is_ours && folder.is_absolute() {
             strays::end(&folder.join("home"), GRACE);
             match fs::remove_dir_all(&folder) {
-                Err(fault) if fault.kind() != io::ErrorKind::NotFound => return Err(fault),
-                _ => swept += 1,
+                Err(fault) if fault.kind() != io::ErrorKind::NotFound => {
+                    swept.left.push(folder);
+                    continue;
+                }
+                _ => swept.runs += 1,
             }
         }
         fs::remove_file(&record)?;
@@ -203,10 +214,10 @@ mod tests {
         let mut left =
             std::process::Command::new("sleep").arg("60").env("HOME", made.home()).spawn().unwrap();
         std::mem::forget(made);
-        assert_eq!(sweep(runs.path()).unwrap(), 1);
+        assert_eq!(sweep(runs.path()).unwrap(), Swept { runs: 1, left: Vec::new() });
         assert!(!folder.exists() && !left.wait().unwrap().success());
-        assert_eq!(sweep(runs.path()).unwrap(), 0);
-        assert_eq!(sweep(&runs.path().join("none")).unwrap(), 0);
+        assert_eq!(sweep(runs.path()).unwrap(), Swept::default());
+        assert_eq!(sweep(&runs.path().join("none")).unwrap(), Swept::default());
     }
 
     #[test]
@@ -214,7 +225,7 @@ mod tests {
         let runs = tempfile::tempdir().unwrap();
         let other = tempfile::tempdir().unwrap();
         fs::write(runs.path().join("x"), other.path().as_os_str().as_encoded_bytes()).unwrap();
-        assert_eq!(sweep(runs.path()).unwrap(), 0);
+        assert_eq!(sweep(runs.path()).unwrap(), Swept::default());
         assert!(other.path().exists());
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use cooperage_plugins::external::sweep;
+use cooperage_plugins::external::{Swept, sweep};
 
 use crate::rig::{Rig, create};
 
@@ -39,13 +39,14 @@ async fn a_cancelled_one_may_tidy_up_and_goes_with_all_it_started() {
     let open = rig.open();
     let (started, tidied) = (open.join("started"), open.join("tidied"));
     let script = format!(
-        "#!/bin/sh\ntrap 'touch {tidied}; exit 1' TERM\nsleep 86301 & setsid sleep 86302 &\ntouch {started}\nwait\n",
+        "#!/bin/sh\ntrap 'echo tidies >&2; touch {tidied}; exit 1' TERM\nsleep 86301 & setsid sleep 86302 &\ntouch {started}\nwait\n",
         tidied = tidied.display(),
         started = started.display()
     );
     let rig = rig.with_script(&script);
     let (report, took) = cancelled(&rig, &started).await;
     assert!(report.stderr.contains("Plugin acme: stopped"), "{report:?}");
+    assert!(report.stderr.starts_with("tidies"), "it is heard to its end: {report:?}");
     assert!(tidied.exists() && took < Duration::from_secs(4), "{took:?}");
     until(|| with_argument("86301") + with_argument("86302") == 0).await;
 }
@@ -82,5 +83,5 @@ async fn one_that_nobody_waits_for_any_more_is_ended() {
         () = wait => {}
     }
     until(|| with_argument("86304") == 0).await;
-    assert_eq!(sweep(&rig.runs()).unwrap(), 0, "its folder went with it");
+    assert_eq!(sweep(&rig.runs()).unwrap(), Swept::default(), "its folder went with it");
 }
