@@ -42,6 +42,8 @@ use worker_control::HttpWorkerControl;
 
 /// Threads that plugins' work is spread over; it waits for machines most of the time.
 const PLUGIN_THREADS: usize = 2;
+/// How long plugins may take to let go when the server stops.
+const PLUGINS_LIMIT: Duration = Duration::from_secs(2);
 /// How long to wait for a data directory that seems to be in use.
 const LOCK_WAIT: Duration = Duration::from_secs(3);
 /// Pause between two looks.
@@ -122,7 +124,8 @@ pub fn serve(settings: Settings) -> Result<(), ServeError> {
         let state = start_actors(settings, store.clone(), clock, resources, plugins, &runtime, &logger)?;
         listen(state).await
     });
-    runtime.shutdown_background();
+    // Time for what plugins run here to be ended; what waits longer is cut off.
+    runtime.shutdown_timeout(PLUGINS_LIMIT);
     store.close();
     info!(logger, "stopped");
     result

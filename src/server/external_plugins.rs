@@ -80,6 +80,10 @@ fn with(
         )
         .into());
     }
+    if let Some(closed) = host.account.as_ref().and_then(|account| account.kept_out_by(&one.program)) {
+        warn!(logger, "a plugin cannot be run by its user: let everybody enter the folders above it, and read and run it";
+            "type" => &name, "program" => one.program.display().to_string(), "closed" => closed.display().to_string());
+    }
     info!(logger, "plugin found"; "type" => &name, "side" => one.side.as_str(), "program" => one.program.display().to_string());
     let host = Arc::clone(host);
     Ok(match one.side {

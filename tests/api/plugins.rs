@@ -151,22 +151,37 @@ fn a_run_that_a_kill_cut_off_is_ended_and_done_again_with_the_same_key() {
     let id = server.admin().create(&json!({"name": "farm", "clusterTemplate": "farm", "numMachines": 1}));
     wait_for("the first run", LIMIT, || notes.join("once").exists().then_some(()));
     server.kill();
-    assert!(sleeping() > 0, "it lives on without its server");
+    assert!(sleeping(SLEEP) > 0, "it lives on without its server");
     server.run();
-    assert_eq!(sleeping(), 0, "and ends when the next one starts");
+    assert_eq!(sleeping(SLEEP), 0, "and ends when the next one starts");
     server.admin().active(&id, LIMIT);
     let calls = fs::read_to_string(notes.join("calls")).unwrap();
     let creates: Vec<&str> = calls.lines().filter(|line| line.starts_with("CREATE ")).collect();
     assert!(creates.len() == 2 && creates[0] == creates[1], "{calls}");
 }
 
-/// How many processes sleep as long as the script does.
-fn sleeping() -> usize {
+/// How many processes sleep so long.
+fn sleeping(long: &str) -> usize {
     let lines = fs::read_dir("/proc")
         .unwrap()
         .flatten()
         .filter_map(|process| fs::read(process.path().join("cmdline")).ok());
-    lines.filter(|line| line.split(|byte| *byte == 0).any(|argument| argument == SLEEP.as_bytes())).count()
+    lines.filter(|line| line.split(|byte| *byte == 0).any(|argument| argument == long.as_bytes())).count()
+}
+
+#[test]
+fn a_run_ends_with_an_orderly_stop_of_its_server() {
+    const LONG: &str = "86312";
+    let place = Place::new();
+    let script = format!("#!/bin/sh\ncat > /dev/null\nsleep {LONG}\n");
+    let mut server = Server::start(&[setting(&place.script(&script))]);
+    let provider = json!({"kind": "provider", "name": "acme", "providertype": "acme", "provisioner": {}});
+    describe(&server.admin(), &provider, &json!({}));
+    server.admin().create(&json!({"name": "farm", "clusterTemplate": "farm", "numMachines": 1}));
+    wait_for("the run", LIMIT, || (sleeping(LONG) > 0).then_some(()));
+    server.stop();
+    assert_eq!(sleeping(LONG), 0);
+    assert_eq!(names(&server.data_dir().join("plugin-runs")), [""; 0]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Whom programs run as.
 
-use std::os::unix::fs::chown;
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt, chown};
+use std::path::{Path, PathBuf};
 
 use cooperage_domain::invalid::Invalid;
 use nix::unistd::User;
@@ -42,6 +42,27 @@ impl Account {
         }
     }
 
+    /// The program itself, or the first folder on the way to it, that this user may not use; `None` when it may run it.
+    ///
+    /// Looks at modes only: who is let in by other means is not seen.
+    #[must_use]
+    pub fn kept_out_by(&self, program: &Path) -> Option<PathBuf> {
+        let mut way: Vec<&Path> = program.ancestors().collect();
+        way.reverse();
+        let closed = |path: &&Path| {
+            let Ok(found) = path.metadata() else { return true };
+            let bits = match () {
+                () if found.uid() == self.uid => found.mode() >> 6,
+                () if found.gid() == self.gid => found.mode() >> 3,
+                () => found.mode(),
+            };
+            // Whoever runs a script must be able to read it, too.
+            let wanted = if found.is_dir() { 0o1 } else { 0o5 };
+            bits & wanted != wanted
+        };
+        way.into_iter().find(closed).map(Path::to_owned)
+    }
+
     /// Gives it a file or folder.
     pub(super) fn own(&self, path: &Path) -> std::io::Result<()> {
         chown(path, Some(self.uid), Some(self.gid))
@@ -50,7 +71,32 @@ impl Account {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
+
+    #[test]
+    fn what_keeps_it_out_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let (inner, program) = (folder.path().join("inner"), folder.path().join("inner/run"));
+        let mode = |path: &Path, mode| {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        std::fs::create_dir(&inner).unwrap();
+        std::fs::write(&program, "").unwrap();
+        mode(folder.path(), 0o755);
+        mode(&inner, 0o711);
+        mode(&program, 0o755);
+        let other = Account { name: "other".into(), uid: 64_000, gid: 64_000 };
+        assert_eq!(other.kept_out_by(&program), None);
+        mode(&program, 0o711);
+        assert_eq!(other.kept_out_by(&program), Some(program.clone()));
+        mode(&inner, 0o700);
+        assert_eq!(other.kept_out_by(&program), Some(inner.clone()));
+        let owner = folder.path().metadata().unwrap();
+        let owner = Account { name: "owner".into(), uid: owner.uid(), gid: owner.gid() };
+        assert_eq!(owner.kept_out_by(&program), None);
+    }
 
     #[test]
     fn root_runs_plugins_as_somebody_else() {

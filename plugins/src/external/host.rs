@@ -87,7 +87,13 @@ impl PluginHost {
         let prepared = prepared.map_err(|fault| fault.to_string()).and_then(|prepared| prepared);
         let Prepared { workspace, input } = prepared
             .map_err(|fault| TaskFault::nothing_made(format!("Plugin {name} was not started: {fault}")))?;
-        let result = self.run(declared, &workspace, input, task, &masks).await;
+        let result = if task.cancel.is_cancelled() {
+            Err(TaskFault::nothing_made(format!(
+                "Plugin {name} was not started: nobody wants its result any more"
+            )))
+        } else {
+            self.run(declared, &workspace, input, task, &masks).await
+        };
         let cleaned = spawn_blocking(move || drop(workspace)).await;
         if let Err(fault) = cleaned {
             warn!(self.log, "the folder of a plugin's run is left"; "plugin" => name, "fault" => fault.to_string());

@@ -70,26 +70,33 @@ fn of(home: &Path) -> Vec<OwnedFd> {
 
 #[cfg(test)]
 mod tests {
-    use std::process::Command;
+    use std::process::{Child, Command};
 
     use super::*;
+
+    /// Goes with the test, also with one that fails.
+    struct Process(Child);
+
+    impl Drop for Process {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
 
     #[test]
     fn those_of_the_run_are_ended_and_no_others() {
         let home = tempfile::tempdir().unwrap();
-        let sleep = |home: &Path| Command::new("sleep").arg("60").env("HOME", home).spawn().unwrap();
-        let stubborn = "trap '' TERM; while :; do sleep 60; done";
-        let mut ours = [
-            sleep(home.path()),
-            Command::new("sh").args(["-c", stubborn]).env("HOME", home.path()).spawn().unwrap(),
-        ];
-        let mut other = sleep(&home.path().join("other"));
+        let run = |home: &Path, script: &str| {
+            Process(Command::new("sh").args(["-c", script]).env("HOME", home).spawn().unwrap())
+        };
+        let stubborn = "trap '' TERM; while :; do sleep 1; done";
+        let mut ours = [run(home.path(), "exec sleep 60"), run(home.path(), stubborn)];
+        let mut other = run(&home.path().join("other"), "exec sleep 60");
         assert!(end(home.path(), Duration::from_millis(200)));
         for process in &mut ours {
-            assert!(!process.wait().unwrap().success());
+            assert!(!process.0.wait().unwrap().success());
         }
-        assert_eq!(other.try_wait().unwrap(), None);
-        other.kill().unwrap();
-        other.wait().unwrap();
+        assert_eq!(other.0.try_wait().unwrap(), None);
     }
 }
