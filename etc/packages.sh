@@ -3,10 +3,11 @@
 set -eu
 
 # Building: a C compiler for the bundled SQLite and libssh2, headers of OpenSSL, zlib and libpq.
-# Machines on this host: mmdebstrap, systemd-nspawn, ip, nft and kill. Tests: PostgreSQL, a private sshd, and git's list of files.
+# Machines on this host: mmdebstrap, systemd-nspawn, ip, nft and kill. Tests: PostgreSQL, a private sshd, git's list of files, and
+# Python and jq for plugins that are programs.
 packages="gcc libc6-dev make pkg-config libssl-dev zlib1g-dev libpq-dev mold
  mmdebstrap systemd-container iproute2 nftables procps curl ca-certificates openssh-client
- openssh-server postgresql git"
+ openssh-server postgresql git python3 jq"
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
 	echo "This is no Debian, so nothing is installed. These are needed, under whatever names they have here: $packages" >&2

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use config::{Config, Environment, File, FileFormat};
 use cooperage_domain::cluster::Limits;
+use cooperage_plugins::resources::ArchiveLimits;
 use cooperage_schema::DatabaseUrl;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -40,6 +41,10 @@ pub struct Settings {
     pub ssh: Ssh,
     /// Machines on this host.
     pub local: Local,
+    /// Plugins that are programs of their own.
+    pub plugins: Plugins,
+    /// Files that plugins use.
+    pub resources: Resources,
     /// How jobs run.
     pub jobs: Jobs,
     /// Limits on what may be asked.
@@ -167,6 +172,73 @@ pub struct Local {
     pub bridge: String,
     /// Addresses of the machines, as a CIDR block; empty: the first block of our own list that is free.
     pub network: String,
+}
+
+/// Plugins that are programs of their own.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plugins {
+    /// Folder of their folders; empty: there are none.
+    pub dir: String,
+    /// Whom they run as when the server is root.
+    pub user: String,
+    /// Most memory of each of their processes, in MB; 0: no limit.
+    pub memory_mb: u64,
+    /// Most files each of their processes may have open.
+    pub open_files: u64,
+    /// Longest line of their standard output, in bytes.
+    pub max_line_bytes: usize,
+}
+
+/// Files that plugins use.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resources {
+    /// Largest one that is taken, in MB.
+    pub max_upload_mb: u64,
+    /// Most that an archive may unpack to, in MB.
+    pub max_unpacked_mb: u64,
+    /// Most files, folders and links in an archive.
+    pub max_entries: u64,
+    /// Where they are kept.
+    pub store: ResourcePlace,
+    /// Name of the bucket.
+    pub bucket: String,
+    /// What the paths in the bucket begin with.
+    pub prefix: String,
+    /// Where the bucket's service answers; empty: Amazon's.
+    pub endpoint: String,
+    /// The bucket's region.
+    pub region: String,
+    /// File with the two halves of the access key; empty: they are in the environment.
+    pub credentials: String,
+}
+
+/// Where plugin resources are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ResourcePlace {
+    /// In the data directory.
+    Local,
+    /// In a bucket that speaks S3.
+    S3,
+}
+
+/// Bytes in a MB of the settings.
+const MB: u64 = 1 << 20;
+
+impl Resources {
+    /// Largest resource that is taken, in bytes.
+    #[must_use]
+    pub const fn max_upload_bytes(&self) -> u64 {
+        self.max_upload_mb.saturating_mul(MB)
+    }
+
+    /// How much an archive may hold.
+    #[must_use]
+    pub const fn archives(&self) -> ArchiveLimits {
+        ArchiveLimits { bytes: self.max_unpacked_mb.saturating_mul(MB), entries: self.max_entries }
+    }
 }
 
 /// How jobs run.
@@ -341,6 +413,7 @@ mod tests {
         assert_eq!(settings.auth.mode, AuthMode::Token);
         assert_eq!(settings.listen.user, "127.0.0.1:55054".parse().unwrap());
         assert_eq!(settings.job_limits(), Limits::default());
+        assert_eq!(settings.resources.archives(), ArchiveLimits::default());
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! The server: everything started in order, and stopped in reverse.
 
+#[cfg(feature = "s3")]
+mod bucket;
+mod external_plugins;
 mod first_start;
 mod logging;
 mod plugins;
+mod resource_place;
 mod retention;
 mod worker_control;
 
@@ -26,7 +30,8 @@ use cooperage_actors::registry::{Office, Registry};
 use cooperage_actors::task_log::TaskLog;
 use cooperage_actors::worker_pool::WorkerPool;
 use cooperage_domain::invalid::Invalid;
-use cooperage_plugins::resources::ResourceDirectory;
+use cooperage_plugins::external::DescriptorFault;
+use cooperage_plugins::resources::{PluginResources, ResourceError};
 use cooperage_plugins::ssh::SshError;
 use cooperage_schema::{DatabaseUrl, KnownSecrets, SUPERADMIN, Store, StoreError, StoreOptions, Vault};
 use slog::{Logger, info};
@@ -38,6 +43,8 @@ use worker_control::HttpWorkerControl;
 
 /// Threads that plugins' work is spread over; it waits for machines most of the time.
 const PLUGIN_THREADS: usize = 2;
+/// How long plugins may take to let go when the server stops.
+const PLUGINS_LIMIT: Duration = Duration::from_secs(2);
 /// How long to wait for a data directory that seems to be in use.
 const LOCK_WAIT: Duration = Duration::from_secs(3);
 /// Pause between two looks.
@@ -67,6 +74,12 @@ pub enum ServeError {
     /// A setting has a fault.
     #[error(transparent)]
     Setting(#[from] Invalid),
+    /// A plugin's descriptor has a fault.
+    #[error(transparent)]
+    Plugin(#[from] DescriptorFault),
+    /// Plugin resources cannot be kept.
+    #[error(transparent)]
+    Resources(#[from] ResourceError),
     /// The SSH back end cannot be used.
     #[error(transparent)]
     Ssh(#[from] SshError),
@@ -102,13 +115,14 @@ pub fn serve(settings: Settings) -> Result<(), ServeError> {
     let _lock = take_data_dir(&settings.data_dir)?;
     let store = open_store(&settings)?;
     let clock: SharedClock = Arc::new(WallClock::default());
-    let resources = ResourceDirectory::new(settings.data_dir.join("resources"));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(PLUGIN_THREADS)
         .thread_name("plugins")
         .enable_all()
         .build()?;
+    let resources = resource_place::open(&settings, &store, &runtime, &logger)?;
     let plugins = plugins::built_in(&settings, &resources, &runtime, &logger)?;
+    let plugins = Arc::new(external_plugins::added(plugins, &settings, &resources, &logger)?);
     first_start::register(&store, &plugins, &*clock)?;
     first_start::seal_stored(&store, &logger)?;
     first_start::make_admin_token(&store, &settings.data_dir, &*clock, &logger)?;
@@ -125,7 +139,8 @@ pub fn serve(settings: Settings) -> Result<(), ServeError> {
         )?;
         listen(state).await
     });
-    runtime.shutdown_background();
+    // Time for what plugins run here to be ended; what waits longer is cut off.
+    runtime.shutdown_timeout(PLUGINS_LIMIT);
     store.close();
     info!(logger, "stopped");
     result
@@ -165,7 +180,7 @@ fn start_actors(
     settings: Settings,
     vault: Vault,
     clock: SharedClock,
-    resources: ResourceDirectory,
+    resources: PluginResources,
     plugins: Arc<cooperage_plugins::PluginSet>,
     runtime: &Runtime,
     logger: &Logger,

@@ -6,6 +6,7 @@
 
 mod automator;
 mod context;
+pub mod external;
 pub mod local;
 mod output;
 mod plugin_set;

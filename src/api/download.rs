@@ -62,7 +62,7 @@ async fn give(
             let found = versions.iter().find(|found| found.version == version);
             let missing = || Problem::not_found("plugin resource", format!("{name} version {version}"));
             let found = found.ok_or_else(missing)?;
-            let file = state.resources.open(&key(found), version)?.ok_or_else(missing)?;
+            let file = state.resources.open(&key(found), version, &found.sha256)?.ok_or_else(missing)?;
             let size = file.metadata().map_err(Problem::internal)?.len();
             Ok((file, size))
         })

@@ -54,6 +54,7 @@ pub use identity::hash;
 pub use login_limit::LoginLimit;
 pub use operations::Port;
 pub use reservations::Reservations;
+pub use resources::{in_use, key as resource_key};
 pub use routes::faults as route_faults;
 pub use secret::new_secret;
 pub use state::AppState;

@@ -6,8 +6,8 @@ use std::sync::PoisonError;
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 use cooperage_actors::fleet::Refresh;
-use cooperage_domain::entity::{AutomatorType, Kind, PluginType, ProviderType};
-use cooperage_plugins::resources::{ResourceKey, Side};
+use cooperage_domain::entity::{AutomatorType, Kind, PluginType, ProviderType, ResourceFormat};
+use cooperage_plugins::resources::{Active, ResourceKey, Side};
 use cooperage_schema::{PluginSide, Resource, ResourcePath, ResourceStatus};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ enum Turn {
     Recall,
 }
 
-/// The kind of resource, if the plugin has it. Waits for the database.
+/// The kind of resource, if the plugin has it, and its format. Waits for the database.
 ///
 /// # Errors
 /// 404.
@@ -78,7 +78,7 @@ pub(super) fn resource_type(
     side: PluginSide,
     plugin: &str,
     kind: &str,
-) -> Result<ResourcePath, Problem> {
+) -> Result<(ResourcePath, ResourceFormat), Problem> {
     let owner = owner_of(Kind::AutomatorType, &identity.tenant);
     let found: Option<PluginType> = match side {
         PluginSide::Automator => {
@@ -87,17 +87,13 @@ pub(super) fn resource_type(
         PluginSide::Provider => state.store.entity::<ProviderType>(owner, plugin, None)?.map(|found| found.0),
     };
     let found = found.ok_or_else(|| Problem::not_found("plugin", plugin))?;
-    if !found.resource_types.contains_key(kind) {
+    let Some(resource_type) = found.resource_types.get(kind) else {
         let known: Vec<&String> = found.resource_types.keys().collect();
         let problem = Problem::not_found("resource type", kind);
         return Err(problem.with_remedy(format!("plugin {plugin} has: {known:?}")));
-    }
-    Ok(ResourcePath {
-        tenant: identity.tenant.clone(),
-        side,
-        plugin: plugin.to_owned(),
-        kind: kind.to_owned(),
-    })
+    };
+    let (tenant, plugin, kind) = (identity.tenant.clone(), plugin.to_owned(), kind.to_owned());
+    Ok((ResourcePath { tenant, side, plugin, kind }, resource_type.format))
 }
 
 fn wanted(query: &ListQuery) -> Result<Option<ResourceStatus>, Problem> {
@@ -130,7 +126,7 @@ async fn list(
     let found = state
         .blocking(move |state| {
             let status = wanted(&query)?;
-            let of = resource_type(state, &identity, side, &plugin, &kind)?;
+            let (of, _) = resource_type(state, &identity, side, &plugin, &kind)?;
             let mut by_name = serde_json::Map::new();
             for resource in
                 state.store.resources(&of, None)?.iter().filter(|r| status.is_none_or(|s| r.status == s))
@@ -157,7 +153,7 @@ async fn list_one(
     let found: Vec<Value> = state
         .blocking(move |state| {
             let status = wanted(&query)?;
-            let of = resource_type(state, &identity, side, &plugin, &kind)?;
+            let (of, _) = resource_type(state, &identity, side, &plugin, &kind)?;
             let versions = state.store.resources(&of, Some(&name))?;
             Ok(versions.iter().filter(|r| status.is_none_or(|s| r.status == s)).map(shown).collect())
         })
@@ -169,7 +165,7 @@ async fn delete(side: PluginSide, state: State, identity: Identity, at: OfName) 
     let (plugin, kind, name) = at.into_inner();
     state
         .blocking(move |state| {
-            let of = resource_type(state, &identity, side, &plugin, &kind)?;
+            let (of, _) = resource_type(state, &identity, side, &plugin, &kind)?;
             let versions = state.store.resources(&of, Some(&name))?;
             state.store.delete_resources(&of, &name)?;
             versions.iter().try_for_each(|version| forget_bytes(state, version))
@@ -184,7 +180,7 @@ async fn delete_version(side: PluginSide, state: State, identity: Identity, at: 
     let version = version_number(&version)?;
     state
         .blocking(move |state| {
-            let of = resource_type(state, &identity, side, &plugin, &kind)?;
+            let (of, _) = resource_type(state, &identity, side, &plugin, &kind)?;
             let versions = state.store.resources(&of, Some(&name))?;
             let Some(found) = versions.iter().find(|found| found.version == version) else { return Ok(()) };
             state.store.delete_resource(&of, &name, version)?;
@@ -212,7 +208,7 @@ async fn turn(side: PluginSide, turn: Turn, state: State, identity: Identity, at
     let version = version_number(&version)?;
     state
         .blocking(move |state| {
-            let of = resource_type(state, &identity, side, &plugin, &kind)?;
+            let (of, _) = resource_type(state, &identity, side, &plugin, &kind)?;
             match turn {
                 Turn::Stage => state.store.stage_resource(&of, &name, version)?,
                 Turn::Recall => state.store.recall_resource(&of, &name, version)?,
@@ -245,13 +241,18 @@ pub(super) fn synchronise(state: &AppState, tenant: &str) -> Result<(), Problem>
         state.resources.activate(&key(ended), None)?;
     }
     for resource in &active {
-        state.resources.activate(&key(resource), Some(resource.version))?;
+        state.resources.activate(&key(resource), Some(&in_use(resource)))?;
     }
     Ok(())
 }
 
+/// What tells plugins that a version is in use.
+pub fn in_use(resource: &Resource) -> Active {
+    Active { version: resource.version, sha256: resource.sha256.clone() }
+}
+
 /// Where the bytes of a resource are.
-pub(super) fn key(resource: &Resource) -> ResourceKey {
+pub fn key(resource: &Resource) -> ResourceKey {
     ResourceKey {
         tenant: resource.of.tenant.clone(),
         side: match resource.of.side {

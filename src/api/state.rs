@@ -13,7 +13,7 @@ use cooperage_actors::registry::{FindError, Look, Registry, read};
 use cooperage_domain::cluster::{self, Catalog};
 use cooperage_domain::entity::{Entity, Kind};
 use cooperage_domain::id::ClusterId;
-use cooperage_plugins::resources::ResourceDirectory;
+use cooperage_plugins::resources::PluginResources;
 use cooperage_schema::{SUPERADMIN, Store, Vault};
 use slog::Logger;
 
@@ -43,8 +43,8 @@ pub struct AppState {
     pub login_limit: LoginLimit,
     /// What creates under way have reserved.
     pub reservations: Reservations,
-    /// Plugin resources on disk.
-    pub resources: ResourceDirectory,
+    /// Plugin resources.
+    pub resources: PluginResources,
     /// Held by who puts plugin resources to use.
     pub sync_turn: Mutex<()>,
     /// Tells the time.

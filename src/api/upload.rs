@@ -1,11 +1,13 @@
 //! Taking a plugin resource: written to disk and hashed as it comes in, and known only when it is complete.
 
+use std::fs::File;
 use std::io;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::CONTENT_LENGTH;
 use actix_web::{HttpRequest, HttpResponse, web};
-use cooperage_domain::entity::is_valid_name;
+use cooperage_domain::entity::{ResourceFormat, is_valid_name};
+use cooperage_plugins::resources::{ArchiveLimits, archive};
 use cooperage_schema::{PluginSide, Resource, ResourcePath, ResourceStatus};
 use futures::StreamExt;
 use sha2::{Digest, Sha256};
@@ -16,9 +18,6 @@ use super::identity::{Identity, hex};
 use super::problem::Problem;
 use super::resources::{OfName, key, resource_type, shown};
 use super::state::AppState;
-
-/// Largest resource that is taken, in bytes.
-pub const MAX_RESOURCE: u64 = 1 << 30;
 
 /// `POST …/{plugin}/{type}/{name}`: a new version, inactive.
 pub async fn post(
@@ -31,16 +30,23 @@ pub async fn post(
 ) -> Result<HttpResponse, Problem> {
     let (plugin, kind, name) = at.into_inner();
     check_name(&name)?;
-    check_announced(&request)?;
-    let (of, draft) = state
+    let limit = state.settings.resources.max_upload_bytes();
+    check_announced(&request, limit)?;
+    let (of, format, draft) = state
         .blocking(move |state| {
-            let of = resource_type(state, &identity, side, &plugin, &kind)?;
+            let (of, format) = resource_type(state, &identity, side, &plugin, &kind)?;
             let drafts = state.resources.drafts()?;
-            Ok((of, NamedTempFile::new_in(drafts).map_err(Problem::internal)?))
+            Ok((of, format, NamedTempFile::new_in(drafts).map_err(Problem::internal)?))
         })
         .await?;
-    let received = receive(draft, body).await?;
-    let stored = state.blocking(move |state| keep(state, of, name, &received)).await?;
+    let received = receive(draft, body, limit).await?;
+    let stored = state.blocking(move |state| {
+        if format == ResourceFormat::Archive {
+            check_archive(&received, &state.settings.resources.archives())?;
+        }
+        keep(state, of, name, &received)
+    });
+    let stored = stored.await?;
     Ok(HttpResponse::Ok().json(shown(&stored)))
 }
 
@@ -54,15 +60,31 @@ fn check_name(name: &str) -> Result<(), Problem> {
 }
 
 /// Refuses at once what says itself that it is too large.
-fn check_announced(request: &HttpRequest) -> Result<(), Problem> {
-    let length = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-    if length.is_some_and(|length: u64| length > MAX_RESOURCE) { Err(too_large()) } else { Ok(()) }
+fn check_announced(request: &HttpRequest, limit: u64) -> Result<(), Problem> {
+    let length = request.headers().get(CONTENT_LENGTH);
+    let length = length.and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    match length {
+        Some(length) if length > limit => Err(too_large(&length.to_string(), limit)),
+        _ => Ok(()),
+    }
 }
 
-fn too_large() -> Problem {
-    let detail = format!("the resource is larger than {MAX_RESOURCE} bytes");
-    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
-        .with_remedy("split it, or let it be fetched by a script")
+fn too_large(size: &str, limit: u64) -> Problem {
+    let detail = format!("the resource has {size} bytes, {limit} are allowed");
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail).at("size", size).with_remedy(
+        "split it, let a script fetch it, or have the administrator raise resources.max_upload_mb",
+    )
+}
+
+/// Refuses archives that are none, that would leave their folder, or that unpack to too much.
+fn check_archive(received: &Received, limits: &ArchiveLimits) -> Result<(), Problem> {
+    let file = File::open(&received.file).map_err(Problem::internal)?;
+    archive::check(file, limits).map(drop).map_err(|fault| {
+        let entry = fault.entry.clone().unwrap_or_default();
+        Problem::new(StatusCode::BAD_REQUEST, fault.to_string())
+            .at("archive", entry)
+            .with_remedy(fault.remedy)
+    })
 }
 
 /// A complete body on disk; removed unless it is kept.
@@ -72,7 +94,7 @@ struct Received {
     size: u64,
 }
 
-async fn receive(draft: NamedTempFile, mut body: web::Payload) -> Result<Received, Problem> {
+async fn receive(draft: NamedTempFile, mut body: web::Payload, limit: u64) -> Result<Received, Problem> {
     let (file, path) = draft.into_parts();
     let mut file = tokio::fs::File::from_std(file);
     let (mut hash, mut size) = (Sha256::new(), 0);
@@ -82,8 +104,8 @@ async fn receive(draft: NamedTempFile, mut body: web::Payload) -> Result<Receive
                 .with_remedy("send it again")
         })?;
         size += chunk.len() as u64;
-        if size > MAX_RESOURCE {
-            return Err(too_large());
+        if size > limit {
+            return Err(too_large(&format!("more than {limit}"), limit));
         }
         hash.update(&chunk);
         file.write_all(&chunk).await.map_err(|fault| not_written(&fault))?;

@@ -1,11 +1,12 @@
 //! The plugins that come with the program.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use cooperage_domain::invalid::Invalid;
 use cooperage_plugins::PluginSet;
 use cooperage_plugins::local::{LocalProvider, LocalSettings};
-use cooperage_plugins::resources::ResourceDirectory;
+use cooperage_plugins::resources::PluginResources;
 use cooperage_plugins::shell::ShellAutomator;
 use cooperage_plugins::ssh::{Backend, PoolLimits, SshPool, transport};
 use slog::{Logger, o};
@@ -20,10 +21,10 @@ use crate::config::Settings;
 /// When a setting of theirs has a fault.
 pub fn built_in(
     settings: &Settings,
-    resources: &ResourceDirectory,
+    resources: &PluginResources,
     runtime: &Runtime,
     logger: &Logger,
-) -> Result<Arc<PluginSet>, ServeError> {
+) -> Result<PluginSet, ServeError> {
     // Connections live on the plugins' runtime.
     let _inside = runtime.enter();
     let pool = SshPool::new(transport(backend(settings)?)?, PoolLimits::default());
@@ -33,7 +34,7 @@ pub fn built_in(
         .with_automator(Arc::new(ShellAutomator::new(pool, resources.clone())));
     #[cfg(feature = "simulation")]
     let plugins = with_simulated(plugins, settings);
-    Ok(Arc::new(plugins))
+    Ok(plugins)
 }
 
 /// With provider and automator `simulated`, where a directory is named for them.
@@ -55,13 +56,19 @@ fn backend(settings: &Settings) -> Result<Backend, Invalid> {
     }
 }
 
+/// The private key that the server logs in to machines with.
+#[must_use]
+pub fn identity(settings: &Settings) -> PathBuf {
+    settings.data_dir.join("identity")
+}
+
 /// Where machines on this host are kept, and how they are named and numbered.
 ///
 /// # Errors
 /// When the network is none.
 pub fn local_settings(settings: &Settings) -> Result<LocalSettings, Invalid> {
     let data = &settings.data_dir;
-    let mut local = LocalSettings::new(data.join("local"), settings.images_dir(), data.join("identity"));
+    let mut local = LocalSettings::new(data.join("local"), settings.images_dir(), identity(settings));
     if !settings.local.bridge.is_empty() {
         local.bridge = Some(settings.local.bridge.clone());
     }

@@ -7,6 +7,7 @@ mod audit;
 mod catalog;
 #[path = "../lab/mod.rs"]
 mod lab;
+mod plugins;
 mod refusals;
 mod secrets;
 mod shapes;

@@ -88,6 +88,10 @@ async fn bytes_arrive_and_leave_as_they_are() {
     let answer = server.ask_inside("GET", &format!("{inside}/1"), "").await;
     assert!(answer.status == 200 && answer.text.as_bytes() == bytes, "{} bytes", answer.text.len());
     server.ask_inside("GET", &format!("{inside}/2"), "").await.refused(404, "not found");
+    let kept = server.data().join("resources/superadmin/automatortypes/shell/scripts/big.sh/1");
+    std::fs::write(kept, &bytes[1..]).unwrap();
+    let harmed = server.ask_inside("GET", &format!("{inside}/1"), "").await;
+    harmed.refused(500, "version 1 of resource shell/scripts/big.sh came to harm");
     let empty = server.ask(SUPERADMIN, "POST", &format!("{SCRIPTS}/empty"), "").await.ok();
     assert_eq!(empty["size"], 0);
     let drafts: Vec<_> = std::fs::read_dir(server.data().join("resources/.drafts")).unwrap().collect();

@@ -3,6 +3,7 @@
 //! Arguments are passed as they are, never through a shell, so no value can become a command.
 
 use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
 /// Where programs are looked for: a service's own search path often lacks the `sbin` directories.
-pub(super) const SEARCH_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+pub(crate) const SEARCH_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /// How long a program may take if nothing else is said.
 const DEFAULT_LIMIT: Duration = Duration::from_secs(60);
 /// How much of what a failed program printed is kept, in characters from its end.
@@ -35,12 +36,13 @@ pub(super) struct HostCommand {
     input: Option<String>,
     limit: Duration,
     passed_on: &'static [&'static str],
+    temporary: Option<PathBuf>,
 }
 
 impl HostCommand {
     /// A program by its name.
     pub(super) fn new(program: &'static str) -> Self {
-        Self { program, args: Vec::new(), input: None, limit: DEFAULT_LIMIT, passed_on: &[] }
+        Self { program, args: Vec::new(), input: None, limit: DEFAULT_LIMIT, passed_on: &[], temporary: None }
     }
 
     /// With these arguments after those it has.
@@ -67,6 +69,12 @@ impl HostCommand {
         self
     }
 
+    /// Where it puts what it needs for a while; the host's own folder for that unless one is named.
+    pub(super) fn temporary(mut self, folder: &Path) -> Self {
+        self.temporary = Some(folder.to_owned());
+        self
+    }
+
     /// Runs it to its end and returns what it printed.
     ///
     /// It is killed when the future is dropped.
@@ -89,6 +97,9 @@ impl HostCommand {
             if let Some(value) = std::env::var_os(variable) {
                 command.env(variable, value);
             }
+        }
+        if let Some(folder) = &self.temporary {
+            command.env("TMPDIR", folder);
         }
         command.stdin(if self.input.is_some() { Stdio::piped() } else { Stdio::null() });
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
@@ -146,5 +157,7 @@ mod tests {
     async fn input_is_passed_on_and_the_environment_is_not() {
         assert_eq!(HostCommand::new("cat").input("a\nb").run().await.unwrap(), "a\nb");
         assert_eq!(run("env", [""; 0]).await.unwrap().lines().count(), 2, "only PATH and LC_ALL");
+        let seen = HostCommand::new("env").temporary(Path::new("/staging")).run().await.unwrap();
+        assert!(seen.lines().any(|line| line == "TMPDIR=/staging"), "{seen}");
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn generate(comment: &str) -> Result<KeyPair, LocalError> {
 }
 
 /// The server's own key, made if it is missing. When two make it at once, both use the one that was first.
-pub(super) fn load_or_make_identity(path: &Path) -> Result<PrivateKey, LocalError> {
+pub(crate) fn load_or_make_identity(path: &Path) -> Result<PrivateKey, LocalError> {
     if !path.exists() {
         make_identity(path)?;
     }

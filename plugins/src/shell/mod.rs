@@ -24,7 +24,7 @@ use cooperage_domain::task::TaskReport;
 
 use crate::automator::Automator;
 use crate::context::{Context, TaskFault};
-use crate::resources::{ResourceDirectory, ResourceKey, Side};
+use crate::resources::{PluginResources, ResourceKey, Side};
 use crate::ssh::{Execution, Finished, SshError, SshPool, Target, execute};
 
 /// Name of the automator type.
@@ -42,17 +42,17 @@ const LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 /// Brings services up by scripts over SSH.
 pub struct ShellAutomator {
     pool: SshPool,
-    resources: ResourceDirectory,
+    resources: PluginResources,
 }
 
 impl ShellAutomator {
     /// Reaches machines through `pool`, and takes scripts from `resources`.
     #[must_use]
-    pub const fn new(pool: SshPool, resources: ResourceDirectory) -> Self {
+    pub const fn new(pool: SshPool, resources: PluginResources) -> Self {
         Self { pool, resources }
     }
 
-    fn script(&self, task: &Context, name: &str) -> Result<Vec<u8>, TaskFault> {
+    async fn script(&self, task: &Context, name: &str) -> Result<Vec<u8>, TaskFault> {
         let key = ResourceKey {
             tenant: task.tenant.clone(),
             side: Side::Automator,
@@ -60,7 +60,10 @@ impl ShellAutomator {
             kind: SCRIPTS.to_owned(),
             name: name.to_owned(),
         };
-        self.resources.read_active(&key).map_err(|fault| TaskFault::new(fault.to_string()))
+        let resources = self.resources.clone();
+        let read = tokio::task::spawn_blocking(move || resources.read_active(&key)).await;
+        read.map_err(|fault| TaskFault::new(fault.to_string()))?
+            .map_err(|fault| TaskFault::new(fault.to_string()))
     }
 
     async fn execute(&self, task: &Context, execution: Execution) -> Result<Finished, TaskFault> {
@@ -105,7 +108,7 @@ impl Automator for ShellAutomator {
         let execution = Execution::of_task(&task.order, command, LIMIT)
             .with_file("task.json", order)
             .with_file("params.sh", params::render(&task.order))
-            .with_program(script.clone(), self.script(task, script)?);
+            .with_program(script.clone(), self.script(task, script).await?);
         let finished = self.execute(task, execution).await?;
         report(&format!("{script} {args}"), finished)
     }

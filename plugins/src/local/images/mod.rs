@@ -5,6 +5,7 @@
 mod apt_sources;
 mod recipe;
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -78,18 +79,50 @@ pub async fn build(images_dir: &Path, name: &str, recipe: &Recipe) -> Result<Pat
     if find(images_dir, name).is_ok() {
         return Ok(base);
     }
-    let unfinished = images_dir.join(format!(".unfinished-{name}"));
-    let leftover = unfinished.clone();
-    blocking(move || remove(&leftover)).await?;
-    let arguments = recipe.mmdebstrap_arguments(&unfinished, &apt_sources::of_host(recipe.suite())?);
-    HostCommand::new("mmdebstrap").args(arguments).pass_on(PROXIES).limit(BUILD_LIMIT).run().await?;
+    let staging = Staging::of(images_dir, name);
+    let fresh = staging.clone();
+    blocking(move || fresh.begin()).await?;
+    let arguments = recipe.mmdebstrap_arguments(&staging.root, &apt_sources::of_host(recipe.suite())?);
+    let command = HostCommand::new("mmdebstrap").args(arguments).pass_on(PROXIES).limit(BUILD_LIMIT);
+    let built = command.temporary(&staging.temporary).run().await;
     let finished = base.clone();
     blocking(move || {
-        recipe::settle(&unfinished)?;
-        std::fs::rename(&unfinished, &finished).at("make", &finished)
+        // mmdebstrap leaves its own folders behind when it is interrupted, and a key ring when it fails.
+        remove(&staging.temporary)?;
+        built?;
+        recipe::settle(&staging.root)?;
+        std::fs::rename(&staging.root, &finished).at("make", &finished)
     })
     .await?;
     Ok(base)
+}
+
+/// Where an image is while it is being made. What an interrupted try left goes when the next one begins.
+#[derive(Clone)]
+struct Staging {
+    /// The system.
+    root: PathBuf,
+    /// What mmdebstrap needs for a while: key rings and apt's own folders.
+    temporary: PathBuf,
+}
+
+impl Staging {
+    fn of(images_dir: &Path, name: &str) -> Self {
+        Self {
+            root: images_dir.join(format!(".unfinished-{name}")),
+            // No image's name begins with a dot, so that this is nobody's root.
+            temporary: images_dir.join(format!(".unfinished-.{name}")),
+        }
+    }
+
+    fn begin(&self) -> Result<(), LocalError> {
+        remove(&self.root)?;
+        remove(&self.temporary)?;
+        std::fs::create_dir_all(&self.temporary).at("make", &self.temporary)?;
+        // apt's own user looks at the key rings below it.
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(&self.temporary, mode).at("set the mode of", &self.temporary)
+    }
 }
 
 fn remove(directory: &Path) -> Result<(), LocalError> {
@@ -124,6 +157,18 @@ mod tests {
         std::fs::create_dir_all(images.path().join("empty")).unwrap();
         assert_eq!(find(images.path(), "mine").unwrap(), images.path().join("mine"));
         assert_eq!(list(images.path()).unwrap(), ["mine"]);
+    }
+
+    #[test]
+    fn an_interrupted_try_leaves_nothing_to_the_next_one() {
+        let images = tempfile::tempdir().unwrap();
+        let staging = Staging::of(images.path(), "mine");
+        std::fs::create_dir_all(staging.temporary.join("mmdebstrap.gpghome.x")).unwrap();
+        std::fs::create_dir_all(staging.root.join("usr")).unwrap();
+        staging.begin().unwrap();
+        assert_eq!(std::fs::read_dir(&staging.temporary).unwrap().count(), 0);
+        assert!(!staging.root.exists());
+        assert_eq!(list(images.path()).unwrap(), [""; 0]);
     }
 
     #[test]

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""A provider in Python: lends machines that exist already, each to one node at a time.
+
+Its order comes as JSON on standard input; what it says goes out as JSON, an object with one key a line. Which node has
+which machine is a link in the state folder, named after the machine and made in one step. So any call may come again, after
+a crash in any place, and finds what the first one did.
+"""
+
+import json
+import os
+import socket
+import sys
+import time
+
+
+class Failure(Exception):
+    """Why the task failed; status 200 to 299 says that nothing was made."""
+
+    def __init__(self, message, status=1):
+        super().__init__(message)
+        self.status = status
+
+
+def say(kind, value):
+    print(json.dumps({kind: value}), flush=True)
+
+
+def fields(order):
+    given = order["config"]["provider"]["provisioner"]
+    hosts = given["hosts"].split()
+    if not hosts:
+        raise Failure("the provider's field hosts is empty; list at least one address", 200)
+    return hosts, given["state"], int(given.get("port") or 22)
+
+
+def holder(link):
+    """The node that has a machine, or None."""
+    try:
+        return os.readlink(link)
+    except FileNotFoundError:
+        return None
+
+
+def create(order):
+    hosts, state, _ = fields(order)
+    node = order["nodeId"]
+    links = {host: os.path.join(state, host) for host in hosts}
+    # One that this node has already: this is the same call again, or a later attempt.
+    for host, link in links.items():
+        if holder(link) == node:
+            return lent(order, host)
+    for host, link in links.items():
+        try:
+            os.symlink(node, link)
+        except FileExistsError:
+            continue
+        except OSError as fault:
+            raise Failure(f"the state folder {state} cannot be written: {fault}", 200) from fault
+        say("progress", f"{host} is lent to {node}")
+        return lent(order, host)
+    raise Failure(f"all {len(hosts)} machines are lent; add hosts to the provider, or delete a cluster", 200)
+
+
+def lent(order, host):
+    # Without identityfile the server logs in with its own key: serverKey is to stand in each machine's authorized_keys.
+    say("log", f"{host} must know the key {order['serverKey'][:40]}...")
+    return {"result": {"providerid": host, "ssh-auth": {"user": order["config"].get("sshuser", "root")}}}
+
+
+def confirm(order):
+    _, _, port = fields(order)
+    host = order["config"]["providerid"]
+    while port:
+        try:
+            socket.create_connection((host, port), timeout=5).close()
+            break
+        except OSError as fault:
+            say("progress", f"{host}:{port} does not answer yet: {fault}")
+            time.sleep(1)
+    return {"ipaddresses": {"access_v4": host, "bind_v4": host}}
+
+
+def delete(order):
+    hosts, state, _ = fields(order)
+    for host in hosts:
+        link = os.path.join(state, host)
+        if holder(link) == order["nodeId"]:
+            os.unlink(link)
+            say("progress", f"{host} is free again")
+    # Nothing to free is success: it was freed before.
+    return {}
+
+
+TASKS = {"CREATE": create, "CONFIRM": confirm, "DELETE": delete}
+
+
+def main():
+    order = json.load(sys.stdin)
+    try:
+        say("result", TASKS[order["taskName"]](order))
+    except Failure as failure:
+        say("result", {"status": failure.status, "message": str(failure)})
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
