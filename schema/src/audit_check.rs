@@ -9,6 +9,8 @@ use crate::error::StoreError;
 use crate::store::Store;
 use crate::tables::audit;
 
+/// Most entries that are removed together, so that nobody waits long for the writer.
+pub const PRUNED_TOGETHER: u64 = 20_000;
 /// Entries that are read together.
 const PAGE: u32 = 2_000;
 
@@ -39,8 +41,8 @@ impl Store {
         })
     }
 
-    /// Removes the entries at the beginning that are older than `before_ms`, and records that it did so. The chain goes on
-    /// from the last one removed. Gives how many there were.
+    /// Removes the entries at the beginning that are older than `before_ms`, at most [`PRUNED_TOGETHER`], and records that it
+    /// did so. The chain goes on from the last one removed. Gives how many there were.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -51,7 +53,8 @@ impl Store {
                 .filter(audit::at_ms.ge(before_ms))
                 .select(diesel::dsl::min(audit::sequence))
                 .first(engine)?;
-            let last = kept.map_or(head.sequence, |kept| kept.cast_unsigned() - 1);
+            let most = link(engine, End::Anchor)?.sequence + PRUNED_TOGETHER;
+            let last = kept.map_or(head.sequence, |kept| kept.cast_unsigned() - 1).min(most);
             let found: Option<(i64, String)> = audit::table
                 .filter(audit::sequence.le(last.cast_signed()))
                 .order(audit::sequence.desc())

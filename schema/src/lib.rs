@@ -54,7 +54,7 @@ mod writer;
 
 pub use append::{Append, AppendError, Appended, StoredEvent};
 pub use audit::AuditFilter;
-pub use audit_check::AuditCheck;
+pub use audit_check::{AuditCheck, PRUNED_TOGETHER};
 pub use clusters::ClusterFilter;
 pub use durations::{DurationHistory, DurationSample};
 pub use engine::Engine;

@@ -9,8 +9,8 @@ use std::path::Path;
 use cooperage_actors::clock::Clock;
 use cooperage_domain::access::Role;
 use cooperage_plugins::PluginSet;
-use cooperage_schema::{Document, SUPERADMIN, Store, StoreError, StoredSealed, Token};
-use slog::{Logger, info};
+use cooperage_schema::{Document, SUPERADMIN, Store, StoreError, Token};
+use slog::{Logger, info, warn};
 use uuid::Uuid;
 
 use super::ServeError;
@@ -33,7 +33,11 @@ pub fn register(store: &Store, plugins: &PluginSet, clock: &dyn Clock) -> Result
 /// When the database refuses, or the key file is the wrong one.
 pub fn seal_stored(store: &Store, logger: &Logger) -> Result<(), StoreError> {
     let sealed = store.seal_stored()?;
-    if sealed != StoredSealed::default() {
+    if let Some(fault) = &sealed.unscrubbed {
+        warn!(logger, "files of the database may still hold secrets in clear; the next start tries again to scrub them";
+            "fault" => fault.to_string());
+    }
+    if sealed.providers + sealed.clusters + sealed.journals > 0 {
         info!(logger, "secrets that were stored in clear are sealed now"; "providers" => sealed.providers,
             "clusters" => sealed.clusters, "journals" => sealed.journals);
     }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use actix_web::web;
+use cooperage_schema::PRUNED_TOGETHER;
 use slog::{error, info};
 
 use crate::api::AppState;
@@ -23,6 +24,7 @@ pub async fn prune_audit(state: web::Data<AppState>) {
         let pruned = state.blocking(move |state| Ok(state.store.prune_audit(now - days * DAY, now)?)).await;
         match pruned {
             Ok(0) => {}
+            Ok(PRUNED_TOGETHER) => continue,
             Ok(entries) => {
                 info!(state.logger, "old entries of the audit log were removed"; "entries" => entries);
             }

@@ -136,7 +136,9 @@ impl Server {
         );
         let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", self.user)).await.unwrap();
         stream.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
-        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        tokio::time::sleep(std::time::Duration::from_millis(40)).await;
+        // It is torn down, as by a program that ends, and not closed.
+        stream.set_zero_linger().unwrap();
     }
 
     pub async fn get(&self, who: &str, path: &str) -> Answer {
