@@ -7,6 +7,7 @@
 //! - [`cluster`]: the kernel, `decide`, `apply` and `due`: one cluster as a state machine.
 //! - [`macros`]: references in configuration to what is only known once machines exist.
 
+pub mod backoff;
 pub mod cluster;
 pub mod dependency_cycle;
 pub mod entity;
@@ -26,3 +27,5 @@ pub mod quota;
 pub mod resolve;
 pub mod task;
 pub mod tenant;
+pub mod worker_protocol;
+pub mod worker_slots;
