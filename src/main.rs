@@ -4,6 +4,7 @@ mod api;
 mod cli;
 mod config;
 mod documents;
+mod provisioner;
 mod server;
 
 use std::process::ExitCode;

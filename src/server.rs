@@ -1,8 +1,8 @@
 //! The server: everything started in order, and stopped in reverse.
 
 mod first_start;
-mod logging;
-mod plugins;
+pub mod logging;
+pub mod plugins;
 mod worker_control;
 
 use std::collections::HashMap;
@@ -30,9 +30,12 @@ use cooperage_plugins::ssh::SshError;
 use cooperage_schema::{DatabaseUrl, SUPERADMIN, Store, StoreError, StoreOptions, Vault, VaultError};
 use slog::{Logger, info};
 use tokio::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
 use crate::api::{self, AppState};
 use crate::config::Settings;
+use plugins::BuiltIn;
 use worker_control::HttpWorkerControl;
 
 /// Threads that plugins' work is spread over; it waits for machines most of the time.
@@ -57,7 +60,7 @@ pub enum ServeError {
         /// Why.
         source: io::Error,
     },
-    /// Another server uses the data directory.
+    /// Another server or provisioner uses the data directory.
     #[error("data_dir {0} is in use by another server; stop that one, or use another directory")]
     InUse(PathBuf),
     /// The database cannot be used.
@@ -102,7 +105,7 @@ pub fn serve(settings: Settings) -> Result<(), ServeError> {
         .thread_name("plugins")
         .enable_all()
         .build()?;
-    let plugins = plugins::built_in(&settings, &resources, &runtime, &logger)?;
+    let plugins = BuiltIn::new(&settings, &runtime, &logger)?.with_resources(&resources);
     first_start::register(&store, &plugins, &*clock)?;
     first_start::make_admin_token(&store, &settings.data_dir, &*clock, &logger)?;
     let system = actix::System::new();
@@ -117,7 +120,10 @@ pub fn serve(settings: Settings) -> Result<(), ServeError> {
 }
 
 /// Makes the data directory, and holds it as long as the file lives.
-fn take_data_dir(path: &Path) -> Result<File, ServeError> {
+///
+/// # Errors
+/// When it cannot be made, or is in use.
+pub fn take_data_dir(path: &Path) -> Result<File, ServeError> {
     use std::os::unix::fs::DirBuilderExt;
     let fault = |source| ServeError::DataDir { path: path.to_owned(), source };
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(fault)?;
@@ -162,7 +168,7 @@ fn start_actors(
         logger: logger.clone(),
         arbiters: (0..threads).map(|_| Arbiter::new()).collect(),
     };
-    let handover = office.handover.clone();
+    let (handover, log) = (office.handover.clone(), office.log.clone());
     let fleet = start_fleet(&settings, &store, &office, runtime)?;
     let registry = Registry::new(office).start();
     Ok(AppState {
@@ -177,6 +183,8 @@ fn start_actors(
         resources,
         clock,
         logger: logger.clone(),
+        log,
+        stopping: CancellationToken::new(),
     })
 }
 
@@ -207,9 +215,24 @@ fn start_fleet(
     Ok(Fleet::new(office, store.provisioners()?, wanted).start())
 }
 
+/// Those who wait for tasks must not keep the server from stopping.
+fn tell_when_stopping(stopping: CancellationToken) -> io::Result<()> {
+    let mut signals = [signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?];
+    actix::spawn(async move {
+        let [terminate, interrupt] = &mut signals;
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        stopping.cancel();
+    });
+    Ok(())
+}
+
 async fn listen(state: AppState) -> Result<(), ServeError> {
     let listen = state.settings.listen.clone();
     let logger = state.logger.clone();
+    tell_when_stopping(state.stopping.clone())?;
     let state = web::Data::new(state);
     let user = {
         let state = state.clone();
@@ -233,7 +256,8 @@ async fn listen(state: AppState) -> Result<(), ServeError> {
         move |source| ServeError::Listen { setting, address: address.to_string(), source }
     };
     let user = user.workers(2).shutdown_timeout(SHUTDOWN_SECONDS);
-    let tasks = tasks.workers(1).shutdown_timeout(SHUTDOWN_SECONDS);
+    // A provisioner that is gone waits for nothing any more, and must not be given any task.
+    let tasks = tasks.workers(1).shutdown_timeout(SHUTDOWN_SECONDS).h1_allow_half_closed(false);
     let user = user.bind(listen.user).map_err(fault("listen.user", listen.user))?;
     let tasks = tasks.bind(listen.tasks).map_err(fault("listen.tasks", listen.tasks))?;
     info!(logger, "listening"; "user" => listen.user.to_string(), "tasks" => listen.tasks.to_string());

@@ -65,6 +65,9 @@ pub struct Granted {
 }
 
 /// Asks for tasks for workers that have none. A task that one of them holds, because an answer was lost, is given again.
+///
+/// An earlier request of the provisioner for the tenant waits no longer: it is answered with what it has. So a request
+/// without workers ends the wait of those there are too many of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TakeBatch {
@@ -73,6 +76,7 @@ pub struct TakeBatch {
     /// Internal id of the tenant they work for.
     pub tenant_id: String,
     /// The workers, at most [`MOST_WORKERS`].
+    #[serde(default)]
     pub worker_ids: Vec<String>,
     /// How long to wait when there is no task, at most [`LONGEST_WAIT_SECONDS`].
     #[serde(default)]
@@ -242,7 +246,10 @@ fn workers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> 
 /// Plugin resources in use: by side (`providertypes`, `automatortypes`), plugin and kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Resources(pub BTreeMap<String, Option<BTreeMap<String, Option<BTreeMap<String, Option<Kind>>>>>>);
+pub struct Resources(pub Named<Named<Named<Kind>>>);
+
+/// Things by name; each may be `null`.
+type Named<T> = BTreeMap<String, Option<T>>;
 
 /// Resources of one kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -338,7 +345,8 @@ mod tests {
 
     #[test]
     fn reports_are_read_as_old_workers_send_them() {
-        let text = r#"{"provisionerId": "p", "workerId": "w", "tenantId": "t", "taskId": "x", "status": "1"}"#;
+        let text =
+            r#"{"provisionerId": "p", "workerId": "w", "tenantId": "t", "taskId": "x", "status": "1"}"#;
         let read: Finished = serde_json::from_str(text).unwrap();
         assert_eq!((read.attempt, read.report.status), (None, 1));
     }

@@ -1,6 +1,7 @@
 //! REST under `/v2`, wire-compatible with Coopr and extended in its style.
 
 mod apply;
+mod batch_take;
 mod body;
 mod capacity;
 mod cluster_changes;
@@ -27,6 +28,7 @@ mod resources;
 mod rpc;
 mod secret_fields;
 mod state;
+mod task_watch;
 mod tasks;
 mod tenants;
 mod upload;
@@ -74,6 +76,8 @@ pub fn task_routes(config: &mut web::ServiceConfig) {
         .app_data(web::PayloadConfig::new(MAX_BODY))
         .configure(provisioners::task_routes)
         .configure(tasks::routes)
+        .configure(batch_take::routes)
+        .configure(task_watch::routes)
         .configure(download::task_routes)
         .configure(plugin_types::task_routes)
         .default_service(web::to(unknown_path));

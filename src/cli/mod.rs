@@ -15,6 +15,7 @@ mod image;
 mod node;
 mod problem;
 mod progress;
+mod provisioner;
 mod screen;
 mod serve;
 mod status;
@@ -23,7 +24,8 @@ mod yaml;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::parser::ValueSource;
+use clap::{CommandFactory, FromArgMatches};
 use cooperage_domain::entity::Kind;
 
 use args::{Cli, Command, ConfigCommand, Globals, NodeCommand};
@@ -35,9 +37,19 @@ use screen::Screen;
 /// Runs what was typed; the exit code is the process's.
 #[must_use]
 pub fn run() -> ExitCode {
-    let Cli { globals, command } = Cli::parse();
+    let typed = Cli::command().get_matches();
+    let Cli { globals, command } = Cli::from_arg_matches(&typed).unwrap_or_else(|fault| fault.exit());
     let screen = Screen::new(&globals);
-    match carry_out(command, &globals, &screen) {
+    let done = match command {
+        // Its server has another address than the one for people, which the option stands for elsewhere.
+        Command::Provisioner(args) => {
+            let named = typed.subcommand().and_then(|(_, typed)| typed.value_source("server"));
+            let server = (named == Some(ValueSource::CommandLine)).then(|| globals.server.clone());
+            provisioner::run(args, server)
+        }
+        command => carry_out(command, &globals, &screen),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if failure.is_untold() {
@@ -84,6 +96,10 @@ async fn ask(command: Command, globals: &Globals, screen: &Screen) -> Result<(),
         Command::Hardware(command) => entity::run(Kind::HardwareType, &command, &client, screen).await,
         Command::Image(command) => image::run(&command, &client, screen).await,
         Command::Status => status::run(&client, screen).await,
-        Command::Serve(_) | Command::Config(_) | Command::Completion { .. } | Command::Demo(_) => Ok(()),
+        Command::Serve(_)
+        | Command::Provisioner(_)
+        | Command::Config(_)
+        | Command::Completion { .. }
+        | Command::Demo(_) => Ok(()),
     }
 }

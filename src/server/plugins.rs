@@ -3,44 +3,59 @@
 use std::sync::Arc;
 
 use cooperage_domain::invalid::Invalid;
-use cooperage_plugins::PluginSet;
 use cooperage_plugins::local::{LocalProvider, LocalSettings};
 use cooperage_plugins::resources::ResourceDirectory;
 use cooperage_plugins::shell::ShellAutomator;
 use cooperage_plugins::ssh::{Backend, PoolLimits, SshPool, transport};
+use cooperage_plugins::{PluginSet, Provider};
 use slog::{Logger, o};
 use tokio::runtime::Runtime;
 
 use super::ServeError;
 use crate::config::Settings;
 
-/// Provider `local` and automator `shell`.
-///
-/// # Errors
-/// When a setting of theirs has a fault.
-pub fn built_in(
-    settings: &Settings,
-    resources: &ResourceDirectory,
-    runtime: &Runtime,
-    logger: &Logger,
-) -> Result<Arc<PluginSet>, ServeError> {
-    // Connections live on the plugins' runtime.
-    let _inside = runtime.enter();
-    let pool = SshPool::new(transport(backend(settings)?)?, PoolLimits::default());
-    let local = LocalProvider::new(local_settings(settings)?, logger.new(o!("provider" => "local")))?;
-    let plugins = PluginSet::default()
-        .with_provider(Arc::new(local))
-        .with_automator(Arc::new(ShellAutomator::new(pool, resources.clone())));
+/// The plugins that come with the program, but for the resources they use.
+pub struct BuiltIn {
+    pool: SshPool,
+    local: Arc<LocalProvider>,
     #[cfg(feature = "simulation")]
-    let plugins = with_simulated(plugins, settings);
-    Ok(Arc::new(plugins))
+    simulation: crate::config::Simulation,
+}
+
+impl BuiltIn {
+    /// Provider `local` and automator `shell`; connections live on `runtime`.
+    ///
+    /// # Errors
+    /// When a setting of theirs has a fault.
+    pub fn new(settings: &Settings, runtime: &Runtime, logger: &Logger) -> Result<Self, ServeError> {
+        let _inside = runtime.enter();
+        let pool = SshPool::new(transport(backend(settings)?)?, PoolLimits::default());
+        let local = LocalProvider::new(local_settings(settings)?, logger.new(o!("provider" => "local")))?;
+        Ok(Self {
+            pool,
+            local: Arc::new(local),
+            #[cfg(feature = "simulation")]
+            simulation: settings.simulation.clone(),
+        })
+    }
+
+    /// The plugins, with these resources. Sets with other resources share connections and machines with it.
+    #[must_use]
+    pub fn with_resources(&self, resources: &ResourceDirectory) -> Arc<PluginSet> {
+        let plugins = PluginSet::default()
+            .with_provider(Arc::clone(&self.local) as Arc<dyn Provider>)
+            .with_automator(Arc::new(ShellAutomator::new(self.pool.clone(), resources.clone())));
+        #[cfg(feature = "simulation")]
+        let plugins = with_simulated(plugins, &self.simulation);
+        Arc::new(plugins)
+    }
 }
 
 /// With provider and automator `simulated`, where a directory is named for them.
 #[cfg(feature = "simulation")]
-fn with_simulated(plugins: PluginSet, settings: &Settings) -> PluginSet {
+fn with_simulated(plugins: PluginSet, settings: &crate::config::Simulation) -> PluginSet {
     use cooperage_plugins::simulated::{SimulatedAutomator, SimulatedProvider};
-    let Some(directory) = &settings.simulation.dir else { return plugins };
+    let Some(directory) = &settings.dir else { return plugins };
     plugins
         .with_provider(Arc::new(SimulatedProvider::new(directory)))
         .with_automator(Arc::new(SimulatedAutomator::new(directory)))

@@ -46,6 +46,11 @@ impl Server {
         format!("http://127.0.0.1:{}", self.ports[0])
     }
 
+    /// Where it listens for provisioners, as a URL.
+    pub fn tasks(&self) -> String {
+        format!("http://127.0.0.1:{}", self.ports[1])
+    }
+
     /// A client in the name of the superadmin.
     pub fn admin(&self) -> Client {
         let token = std::fs::read_to_string(self.data_dir().join("admin.token")).unwrap();

@@ -60,8 +60,8 @@ impl Node {
                     .boxed_local()
             }
             Worker::Elsewhere { name, waits } => {
-                let order = waits.take().map(|waits| (order, waits));
-                let hand_over = HandOver { execution, worker: name.clone(), order };
+                let (worker, tenant) = (name.clone(), self.identity.tenant.clone());
+                let hand_over = HandOver { worker, tenant, order, to: waits.take() };
                 self.colleagues
                     .handover
                     .send(hand_over)

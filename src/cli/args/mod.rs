@@ -2,7 +2,10 @@
 
 mod cluster;
 
+mod provisioner;
+
 pub use cluster::{ClusterCommand, CreateArgs, LogsArgs, PlanArgs, SshArgs};
+pub use provisioner::ProvisionerArgs;
 
 use std::path::PathBuf;
 
@@ -98,6 +101,9 @@ pub enum Command {
     /// Run a server in the foreground
     #[command(after_help = "Example: cooperage serve --config cooperage.toml --set workers.local=32")]
     Serve(SettingsArgs),
+    /// Run workers for a server on another machine, in the foreground
+    #[command(after_help = provisioner::HELP)]
+    Provisioner(ProvisionerArgs),
     /// Show the settings a server would run with
     #[command(subcommand)]
     Config(ConfigCommand),

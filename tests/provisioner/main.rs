@@ -1,0 +1,19 @@
+//! Provisioners on other machines: processes of their own, killed, drained, forgotten, and cut off from their server.
+//!
+//! Machines are simulated: they keep what is promised of real ones, and their log says what was really done and when.
+
+// A panic is a test's way to fail, and printing its way to say what led to it.
+#![allow(clippy::unwrap_used, clippy::print_stderr, clippy::print_stdout)]
+
+mod cancel;
+mod drain;
+mod footprint;
+mod forgotten;
+mod kills;
+#[path = "../lab/mod.rs"]
+mod lab;
+mod lost_answers;
+mod process;
+mod resources;
+#[path = "../crash/world.rs"]
+mod world;
