@@ -61,7 +61,9 @@ pub enum ServeError {
         source: io::Error,
     },
     /// Another server or provisioner uses the data directory.
-    #[error("data_dir {0} is in use by another server; stop that one, or use another directory")]
+    #[error(
+        "data_dir {0} is in use by another process of Cooperage; stop that one, or use another directory"
+    )]
     InUse(PathBuf),
     /// The database cannot be used.
     #[error(transparent)]

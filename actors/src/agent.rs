@@ -73,14 +73,20 @@ pub struct Agent {
     standing: Standing,
     /// What the server spoke when it was last asked.
     granted: BTreeSet<Extension>,
-    /// Failures in a row to reach the server, by any request.
+    /// Whether the last request of any kind failed.
+    away: bool,
+    /// Failures in a row to register.
     failures: u32,
     tenants: BTreeMap<String, Tenant>,
     running: HashMap<Execution, Running>,
     /// Whether output is on its way.
     passing_on: bool,
+    /// Whose turn it is with output.
+    passed_on: usize,
     /// Whether the server is being asked what it wants no more.
     watching: bool,
+    /// Failures in a row to ask that.
+    watch_failures: u32,
     /// Whom to tell when everything is done.
     leaving: Option<Vec<oneshot::Sender<Left>>>,
     gone: bool,
@@ -115,11 +121,14 @@ impl Agent {
             capacity,
             standing: Standing::Unknown,
             granted: BTreeSet::new(),
+            away: false,
             failures: 0,
             tenants: BTreeMap::new(),
             running: HashMap::new(),
             passing_on: false,
+            passed_on: 0,
             watching: false,
+            watch_failures: 0,
             leaving: None,
             gone: false,
         }

@@ -46,8 +46,6 @@ struct Held {
     worker: String,
     /// Internal id of the tenant whose task it is.
     tenant: String,
-    /// To offer it again.
-    order: TaskOrder,
     report: Option<TaskReport>,
     /// Whom to give the report.
     waits: Option<oneshot::Sender<TaskReport>>,
@@ -95,14 +93,14 @@ impl Actor for Handover {
 #[derive(Message)]
 #[rtype(result = "TaskReport")]
 pub struct HandOver {
+    /// Which execution.
+    pub execution: Execution,
     /// Who carries it out.
     pub worker: String,
     /// Internal id of the tenant whose task it is.
     pub tenant: String,
-    /// The order.
-    pub order: TaskOrder,
-    /// Where the worker waits for it; `None` when the worker has it already, or will ask for it.
-    pub to: Option<Waiting>,
+    /// The order and where the worker waits for it; `None` when the worker has it already, or will ask for it.
+    pub order: Option<(TaskOrder, Waiting)>,
 }
 
 /// A worker is done.
@@ -119,10 +117,10 @@ pub struct Finish {
     pub report: TaskReport,
 }
 
-/// These workers have no task: what was given to them and never arrived is given again.
+/// These workers have no task. What was given to them and never arrived, one execution each, is to be given again.
 #[derive(Debug, Message)]
-#[rtype(result = "Vec<(String, TaskOrder)>")]
-pub struct OfferAgain {
+#[rtype(result = "Vec<(String, Execution)>")]
+pub struct FindUndelivered {
     /// Internal id of the tenant they work for.
     pub tenant: String,
     /// Their names.
@@ -148,8 +146,7 @@ impl Handler<HandOver> for Handover {
     type Result = ResponseFuture<TaskReport>;
 
     fn handle(&mut self, hand: HandOver, _: &mut Self::Context) -> Self::Result {
-        let HandOver { worker, tenant, order, to } = hand;
-        let execution = Execution { task: order.task_id, attempt: order.attempt };
+        let HandOver { execution, worker, tenant, order } = hand;
         let (sender, receiver) = oneshot::channel();
         let known = self.held.get_mut(&execution.task).filter(|held| held.is(execution));
         if let Some(held) = known {
@@ -163,7 +160,6 @@ impl Handler<HandOver> for Handover {
                 attempt: execution.attempt,
                 worker,
                 tenant,
-                order: order.clone(),
                 report: None,
                 waits: Some(sender),
                 finishing: Vec::new(),
@@ -171,7 +167,7 @@ impl Handler<HandOver> for Handover {
             };
             self.insert(execution, held);
         }
-        if let Some(Waiting { place, asks_again }) = to
+        if let Some((order, Waiting { place, asks_again })) = order
             && place.send(order).is_err()
             && !asks_again
         {
@@ -186,19 +182,18 @@ impl Handler<HandOver> for Handover {
     }
 }
 
-impl Handler<OfferAgain> for Handover {
-    type Result = actix::MessageResult<OfferAgain>;
+impl Handler<FindUndelivered> for Handover {
+    type Result = actix::MessageResult<FindUndelivered>;
 
-    fn handle(&mut self, OfferAgain { tenant, workers }: OfferAgain, _: &mut Self::Context) -> Self::Result {
-        let mut again = Vec::new();
-        for worker in workers {
-            let tasks = self.by_worker.get(&worker).into_iter().flatten();
-            let open = |held: &&Held| held.report.is_none() && held.tenant == tenant;
-            if let Some(held) = tasks.filter_map(|task| self.held.get(task)).find(open) {
-                again.push((worker, held.order.clone()));
-            }
-        }
-        actix::MessageResult(again)
+    fn handle(&mut self, find: FindUndelivered, _: &mut Self::Context) -> Self::Result {
+        let FindUndelivered { tenant, workers } = find;
+        let undelivered = |worker: String| {
+            let tasks = self.by_worker.get(&worker)?.iter();
+            let mut held = tasks.filter_map(|task| Some((task, self.held.get(task)?)));
+            let (task, held) = held.find(|(_, held)| held.report.is_none() && held.tenant == tenant)?;
+            Some((worker, Execution { task: *task, attempt: held.attempt }))
+        };
+        actix::MessageResult(workers.into_iter().filter_map(undelivered).collect())
     }
 }
 

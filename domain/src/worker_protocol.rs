@@ -21,8 +21,8 @@ use crate::task::{TaskOrder, TaskReport};
 
 /// Longest time a request may ask to wait, in seconds. Shorter than what proxies usually allow.
 pub const LONGEST_WAIT_SECONDS: u32 = 25;
-/// Most workers one request may ask tasks for.
-pub const MOST_WORKERS: usize = 256;
+/// Most workers one request may ask tasks for: an order holds all nodes of its cluster, and an answer that many orders.
+pub const MOST_WORKERS: usize = 100;
 
 /// Something a provisioner may speak beyond Coopr's protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -6,9 +6,13 @@ use std::time::Duration;
 use actix::Addr;
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
-use cooperage_actors::handover::OfferAgain;
-use cooperage_actors::registry::FindPool;
+use cooperage_actors::cluster::GetState;
+use cooperage_actors::handover::FindUndelivered;
+use cooperage_actors::provisioner::Execution;
+use cooperage_actors::registry::{Find, FindPool};
 use cooperage_actors::worker_pool::{Dismiss, Park, WorkerPool};
+use cooperage_domain::cluster;
+use cooperage_domain::provider_fields::overlay;
 use cooperage_domain::task::TaskOrder;
 use cooperage_domain::worker_protocol::{LONGEST_WAIT_SECONDS, MOST_WORKERS, TakeBatch, Taken, TakenTask};
 use futures::StreamExt;
@@ -43,8 +47,11 @@ async fn take(state: State, body: web::Bytes) -> Result<HttpResponse, Problem> {
     let provisioner = require_registered(&state, &batch.provisioner_id).await?;
     let names: Vec<String> =
         batch.worker_ids.iter().map(|worker| worker_name(&batch.provisioner_id, worker)).collect();
-    let again = OfferAgain { tenant: batch.tenant_id.clone(), workers: names.clone() };
-    let mut taken = state.handover.send(again).await.map_err(Problem::internal)?;
+    let lost = FindUndelivered { tenant: batch.tenant_id.clone(), workers: names.clone() };
+    let mut taken = Vec::new();
+    for (name, execution) in state.handover.send(lost).await.map_err(Problem::internal)? {
+        taken.extend(order_again(&state, execution).await.map(|order| (name, order)));
+    }
     let pool = FindPool { tenant: batch.tenant_id.clone() };
     let pool = state.registry.send(pool).await.map_err(Problem::internal)?;
     // One that is about to go only gets what is its already.
@@ -56,6 +63,19 @@ async fn take(state: State, body: web::Bytes) -> Result<HttpResponse, Problem> {
     let prefix = batch.provisioner_id.len() + 1;
     let task = |(name, task): (String, TaskOrder)| TakenTask { worker_id: name[prefix..].to_owned(), task };
     Ok(HttpResponse::Ok().json(Taken { tasks: taken.into_iter().map(task).collect() }))
+}
+
+/// The order of an execution that is open, as it was given: for a worker that never received it.
+async fn order_again(state: &State, execution: Execution) -> Option<TaskOrder> {
+    let Execution { task, attempt } = execution;
+    let find = Find { id: task.job.cluster };
+    let cluster = state.registry.send(find).await.ok()?.ok()?;
+    let cluster = cluster.send(GetState).await.ok()??;
+    // An order of an earlier job would be another task's.
+    cluster.latest_job().filter(|job| job.id == task.job)?;
+    let mut order = cluster::order(&cluster, task.number, attempt).ok()?;
+    overlay(&mut order.config.provider, &state.vault.known(task.job.cluster).unwrap_or_default());
+    Some(order)
 }
 
 fn wait(batch: &TakeBatch) -> Duration {

@@ -102,13 +102,15 @@ async fn finish(state: State, body: web::Bytes) -> Answer {
                 Ok(Standing::Ended { code }) if code == report.status => {
                     return Ok(HttpResponse::Ok().finish());
                 }
-                Ok(Standing::Ended { .. } | Standing::Unknown) => break,
+                Ok(Standing::Ended { .. } | Standing::Unknown) => return Err(not_held(&NotHeld)),
                 // Nobody knows now; the worker is to ask again.
                 Err(fault) => return Err(fault),
             },
         }
     }
-    Err(not_held(&NotHeld))
+    let detail = format!("task {task} is not taken up yet after a restart");
+    Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail)
+        .with_remedy("send the report again in a moment"))
 }
 
 /// What the journal says of a worker's attempt.

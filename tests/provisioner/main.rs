@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, clippy::print_stdout)]
 
 mod cancel;
+mod coopr;
 mod drain;
 mod footprint;
 mod forgotten;

@@ -8,7 +8,7 @@ use cooperage_domain::task::TaskReport;
 use cooperage_domain::worker_protocol::{Extension, Finished, LinesTaken, OutputBatch, OutputPart};
 use slog::{Logger, info, warn};
 
-use super::lines::Lines;
+use super::lines::{Lines, cost};
 use super::link::{LinkFault, ServerLink};
 use super::standing::Forgotten;
 use super::{Agent, id_of, pause};
@@ -18,35 +18,56 @@ use crate::provisioner::{Execution, Forget};
 const MAX_UNKNOWN: u32 = 12;
 /// Pause between two such offers.
 const BETWEEN: Duration = Duration::from_millis(250);
-/// Most executions whose output is passed on together.
-const MAX_PARTS: usize = 200;
+/// Bytes of output that are enough for one request.
+const ENOUGH: usize = 1024 * 1024;
 
 impl Agent {
-    /// Passes on what tasks printed meanwhile.
+    /// Passes on what tasks printed meanwhile: of each something in turn.
     pub(super) fn pass_on(&mut self, ctx: &mut Context<Self>) {
-        if self.passing_on || !self.is_registered() || !self.speaks(Extension::Output) {
+        if self.passing_on
+            || !self.is_registered()
+            || !self.speaks(Extension::Output)
+            || self.running.is_empty()
+        {
             return;
         }
-        let part = |(execution, running): (&Execution, &super::Running)| {
-            let (first, lines) = running.lines.next()?;
+        let mut executions: Vec<&Execution> = self.running.keys().collect();
+        let begin = self.passed_on % executions.len();
+        executions.rotate_left(begin);
+        let (mut outputs, mut bytes, mut looked_at) = (Vec::new(), 0, 0);
+        for execution in executions {
+            if bytes >= ENOUGH {
+                break;
+            }
+            looked_at += 1;
+            let Some((running, (first, lines))) =
+                self.running.get(execution).and_then(|running| Some((running, running.lines.next()?)))
+            else {
+                continue;
+            };
+            bytes += lines.iter().map(|line| cost(&line.text)).sum::<usize>();
             let worker_id = Self::worker_id(&running.tenant, running.slot);
-            Some(OutputPart { execution: id_of(*execution), worker_id, first, lines })
-        };
-        let outputs: Vec<_> = self.running.iter().filter_map(part).take(MAX_PARTS).collect();
+            outputs.push(OutputPart { execution: id_of(*execution), worker_id, first, lines });
+        }
+        self.passed_on = begin + looked_at;
         if outputs.is_empty() {
             return;
         }
         self.passing_on = true;
         let batch = OutputBatch { provisioner_id: self.office.id.clone(), outputs };
         let asked = self.office.link.output(batch);
-        ctx.spawn(asked.into_actor(self).map(|answer, agent, _| {
+        ctx.spawn(asked.into_actor(self).map(move |answer, agent, ctx| {
             agent.passing_on = false;
             // What did not arrive is passed on the next time; beats find out whether the server is away.
-            for LinesTaken { execution, next } in answer.unwrap_or_default() {
+            let taken = answer.unwrap_or_default();
+            for LinesTaken { execution, next } in &taken {
                 let execution = Execution { task: execution.task_id, attempt: execution.attempt };
                 if let Some(running) = agent.running.get(&execution) {
-                    running.lines.taken(next);
+                    running.lines.taken(*next);
                 }
+            }
+            if bytes >= ENOUGH && !taken.is_empty() {
+                agent.pass_on(ctx);
             }
         }));
     }

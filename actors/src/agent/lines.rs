@@ -10,8 +10,10 @@ use cooperage_plugins::{Output, Stream};
 /// Most bytes that are kept of one task while the server is away; what comes then is lost, with a note. It never delays the
 /// task.
 const MAX_BYTES: usize = 1024 * 1024;
-/// Most lines that are passed on together.
-const MAX_TOGETHER: usize = 500;
+/// Longest line that is kept, in bytes, as on the server.
+const MAX_LINE: usize = 16_384;
+/// Most bytes of one task that are passed on together.
+const MAX_TOGETHER: usize = 64 * 1024;
 
 /// Lines on their way to the server, numbered from 0.
 #[derive(Debug, Default)]
@@ -33,7 +35,8 @@ impl Waiting {
     }
 }
 
-fn cost(text: &str) -> usize {
+/// Bytes that a line takes.
+pub(super) fn cost(text: &str) -> usize {
     text.len() + size_of::<OutputLine>()
 }
 
@@ -46,7 +49,13 @@ impl Lines {
     /// The first ones that wait, with the number of the first; `None` when none does.
     pub(super) fn next(&self) -> Option<(u64, Vec<OutputLine>)> {
         let waiting = self.lock();
-        let lines: Vec<_> = waiting.lines.iter().take(MAX_TOGETHER).cloned().collect();
+        let mut bytes = 0;
+        let enough = |line: &&OutputLine| {
+            let fits = bytes < MAX_TOGETHER;
+            bytes += cost(&line.text);
+            fits
+        };
+        let lines: Vec<_> = waiting.lines.iter().take_while(enough).cloned().collect();
         (!lines.is_empty()).then_some((waiting.first, lines))
     }
 
@@ -74,6 +83,7 @@ impl Output for Lines {
             Stream::Stderr => OutputStream::Stderr,
             Stream::Progress => OutputStream::Progress,
         };
+        let text = &text[..text.floor_char_boundary(MAX_LINE)];
         let mut waiting = self.lock();
         if waiting.bytes + cost(text) > MAX_BYTES || waiting.lost > 0 {
             waiting.lost += 1;
@@ -104,14 +114,24 @@ mod tests {
     }
 
     #[test]
+    fn what_is_passed_on_together_is_bounded() {
+        let lines = Lines::default();
+        (0..20).for_each(|_| lines.line(Stream::Stdout, &"ä".repeat(MAX_LINE)));
+        let (_, found) = lines.next().unwrap();
+        assert!(found.iter().all(|line| line.text.len() == MAX_LINE));
+        assert_eq!(found.len(), MAX_TOGETHER / MAX_LINE);
+    }
+
+    #[test]
     fn too_many_lines_are_lost_with_a_note_in_their_place() {
         let lines = Lines::default();
-        let long = "x".repeat(MAX_BYTES / 4);
-        (0..6).for_each(|_| lines.line(Stream::Stderr, &long));
-        assert_eq!(lines.next().unwrap().1.len(), 3);
-        lines.taken(3);
+        let line = "x".repeat(MAX_LINE);
+        let kept = MAX_BYTES / cost(&line);
+        (0..kept + 3).for_each(|_| lines.line(Stream::Stderr, &line));
+        let kept = u64::try_from(kept).unwrap();
+        lines.taken(kept);
         let (first, found) = lines.next().unwrap();
-        assert_eq!((first, found.len()), (3, 1));
+        assert_eq!((first, found.len()), (kept, 1));
         assert!(found[0].text.starts_with("3 lines are missing"), "{found:?}");
         lines.line(Stream::Stdout, "on it goes");
         assert_eq!(lines.next().unwrap().1.len(), 2);

@@ -40,7 +40,7 @@ impl Agent {
                     let names = granted.iter().map(|one| format!("{one:?}")).collect::<Vec<_>>().join(" ");
                     info!(agent.office.logger, "registered"; "id" => &agent.office.id,
                         "capacity" => agent.capacity, "leaving" => agent.leaving.is_some(), "extensions" => names);
-                    agent.failures = 0;
+                    (agent.failures, agent.away) = (0, false);
                     agent.standing = Standing::Registered;
                     agent.granted = granted;
                     if again {
@@ -50,8 +50,9 @@ impl Agent {
                     }
                 }
                 Err(fault) => {
-                    let pause = agent.unreached(&fault);
-                    ctx.run_later(pause, |agent, ctx| {
+                    agent.unreached(&fault);
+                    agent.failures = agent.failures.saturating_add(1);
+                    ctx.run_later(pause(agent.failures), |agent, ctx| {
                         if agent.standing == Standing::Unknown {
                             agent.register(ctx);
                         }
@@ -79,36 +80,39 @@ impl Agent {
         }
         let asked = self.office.link.beat(self.usage());
         ctx.spawn(asked.into_actor(self).map(|answer, agent, ctx| match answer {
-            Ok(()) => agent.reached(),
+            Ok(()) => agent.reached(ctx),
             Err(LinkFault::Forgotten) => agent.forgotten(ctx),
-            Err(fault) => drop(agent.unreached(&fault)),
+            Err(fault) => agent.unreached(&fault),
         }));
     }
 
-    /// The server answered.
-    pub(super) fn reached(&mut self) {
-        if std::mem::take(&mut self.failures) > 0 {
+    /// The server answered. Whoever paused because it did not need not wait any longer.
+    pub(super) fn reached(&mut self, ctx: &mut Context<Self>) {
+        if std::mem::take(&mut self.away) {
             info!(self.office.logger, "the server answers again");
+            self.work_on(ctx);
         }
     }
 
-    /// The server did not answer, or with a fault of its own; gives the pause before it is asked again.
-    pub(super) fn unreached(&mut self, fault: &LinkFault) -> std::time::Duration {
-        self.failures = self.failures.saturating_add(1);
-        if self.failures == 1 {
-            warn!(self.office.logger, "the server does not answer; tasks go on, and it is asked again";
-                "fault" => fault.to_string());
+    /// The server did not answer, or did not do what it was asked.
+    pub(super) fn unreached(&mut self, fault: &LinkFault) {
+        let fault = fault.to_string();
+        if std::mem::replace(&mut self.away, true) {
+            debug!(self.office.logger, "the server still does not do what it is asked"; "fault" => fault);
         } else {
-            debug!(self.office.logger, "the server does not answer"; "fault" => fault.to_string(),
-                "failures" => self.failures);
+            warn!(self.office.logger, "the server does not do what it is asked; tasks go on, and it is asked again";
+                "fault" => fault);
         }
-        pause(self.failures)
     }
 
     /// The server does not know this provisioner any more.
     pub(super) fn forgotten(&mut self, ctx: &mut Context<Self>) {
         if self.is_registered() && !self.gone {
-            info!(self.office.logger, "the server does not know this provisioner; it is registered again");
+            info!(
+                self.office.logger,
+                "the server does not know this provisioner; it is registered again (if that goes \
+                on and on, the server cannot reach it: see provisioner.listen and provisioner.advertise)"
+            );
             self.register(ctx);
         }
     }

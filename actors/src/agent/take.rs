@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::lines::Lines;
 use super::link::{LinkFault, Reply};
-use super::{Agent, Running};
+use super::{Agent, Running, pause};
 use crate::provisioner::{Execute, Execution};
 
 /// Pause after an answer without tasks of a server that waits for some by itself.
@@ -82,21 +82,17 @@ impl Agent {
         batch: bool,
         ctx: &mut Context<Self>,
     ) {
-        if let Some(found) = self.tenants.get_mut(&tenant) {
-            found.taking = None;
-        }
-        let pause = match answer {
+        let Some(found) = self.tenants.get_mut(&tenant) else { return };
+        found.taking = None;
+        let failures = if answer.is_ok() { 0 } else { found.take_failures.saturating_add(1) };
+        found.take_failures = failures;
+        let wait = match answer {
             Ok(tasks) => {
-                self.reached();
                 let none = tasks.is_empty();
-                for TakenTask { worker_id, task } in tasks {
-                    let slot = free.iter().find(|slot| Self::worker_id(&tenant, **slot) == worker_id);
-                    match slot {
-                        Some(slot) => self.accept(&tenant, *slot, task, ctx),
-                        None => warn!(self.office.logger, "a task for a worker that did not ask";
-                            "worker" => worker_id, "task" => task.task_id.to_string()),
-                    }
+                for taken in tasks {
+                    self.accept(&tenant, free, taken, ctx);
                 }
+                self.reached(ctx);
                 match (none, batch) {
                     (false, _) => Duration::ZERO,
                     (true, true) => BETWEEN_WAITS,
@@ -107,24 +103,33 @@ impl Agent {
                 self.forgotten(ctx);
                 Duration::ZERO
             }
-            Err(fault) => self.unreached(&fault),
+            Err(fault) => {
+                self.unreached(&fault);
+                pause(failures)
+            }
         };
         self.watch(ctx);
         self.go_if_done(ctx);
-        if pause.is_zero() {
+        if wait.is_zero() {
             self.take(&tenant, ctx);
         } else {
-            ctx.run_later(pause, move |agent, ctx| agent.take(&tenant, ctx));
+            ctx.run_later(wait, move |agent, ctx| agent.take(&tenant, ctx));
         }
     }
 
     /// A slot has a task. It begins when the tenant's resources are there.
-    fn accept(&mut self, tenant: &str, slot: u32, order: TaskOrder, ctx: &mut Context<Self>) {
+    fn accept(&mut self, tenant: &str, free: &[u32], taken: TakenTask, ctx: &mut Context<Self>) {
+        let TakenTask { worker_id, task: order } = taken;
+        let Some(slot) = free.iter().copied().find(|slot| Self::worker_id(tenant, *slot) == worker_id) else {
+            let task = order.task_id.to_string();
+            warn!(self.office.logger, "a task for a worker that did not ask"; "worker" => worker_id, "task" => task);
+            return;
+        };
         let execution = Execution { task: order.task_id, attempt: order.attempt };
         let Some(found) = self.tenants.get_mut(tenant) else { return };
         found.slots.occupy(slot);
         info!(self.office.logger, "task taken"; "task" => order.task_id.to_string(), "attempt" => order.attempt,
-            "name" => order.task_name.as_str(), "worker" => Self::worker_id(tenant, slot));
+            "name" => order.task_name.as_str(), "worker" => worker_id);
         let running = Running { tenant: tenant.to_owned(), slot, lines: Arc::default(), cancelled: false };
         self.running.insert(execution, running);
         if found.is_ready() {

@@ -18,6 +18,8 @@ pub(super) struct Tenant {
     pub(super) slots: WorkerSlots,
     /// Whether a request for tasks is out, and for how many slots.
     pub(super) taking: Option<usize>,
+    /// Failures in a row to take tasks.
+    pub(super) take_failures: u32,
     /// Tasks that were taken and wait for the resources.
     pub(super) waiting: Vec<TaskOrder>,
     resources: Resources,

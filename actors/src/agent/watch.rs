@@ -7,7 +7,7 @@ use cooperage_domain::worker_protocol::{Extension, LONGEST_WAIT_SECONDS, Running
 use slog::info;
 
 use super::link::LinkFault;
-use super::{Agent, id_of};
+use super::{Agent, id_of, pause};
 use crate::provisioner::{Cancel, Execution};
 
 /// Pause between two requests that wait.
@@ -35,7 +35,9 @@ impl Agent {
             self.office.link.watch(Watch { provisioner_id, running, wait_seconds: LONGEST_WAIT_SECONDS });
         ctx.spawn(asked.into_actor(self).map(|answer, agent, ctx| {
             agent.watching = false;
-            let pause = match answer {
+            let failures = if answer.is_ok() { 0 } else { agent.watch_failures.saturating_add(1) };
+            agent.watch_failures = failures;
+            let wait = match answer {
                 Ok(unwanted) => {
                     for id in unwanted.cancel {
                         agent.cancel(Execution { task: id.task_id, attempt: id.attempt });
@@ -46,9 +48,12 @@ impl Agent {
                     agent.forgotten(ctx);
                     BETWEEN_WAITS
                 }
-                Err(fault) => agent.unreached(&fault),
+                Err(fault) => {
+                    agent.unreached(&fault);
+                    pause(failures)
+                }
             };
-            ctx.run_later(pause, Self::watch);
+            ctx.run_later(wait, Self::watch);
         }));
     }
 

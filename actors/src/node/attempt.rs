@@ -61,7 +61,8 @@ impl Node {
             }
             Worker::Elsewhere { name, waits } => {
                 let (worker, tenant) = (name.clone(), self.identity.tenant.clone());
-                let hand_over = HandOver { worker, tenant, order, to: waits.take() };
+                let order = waits.take().map(|waits| (order, waits));
+                let hand_over = HandOver { execution, worker, tenant, order };
                 self.colleagues
                     .handover
                     .send(hand_over)
