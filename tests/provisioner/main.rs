@@ -15,6 +15,9 @@ mod kills;
 mod lab;
 mod lost_answers;
 mod process;
+#[path = "../crash/random.rs"]
+mod random;
 mod resources;
+mod survival;
 #[path = "../crash/world.rs"]
 mod world;
