@@ -23,7 +23,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::config::Settings;
 use crate::server::plugins::BuiltIn;
-use crate::server::{ServeError, logging, take_data_dir};
+use crate::server::{ServeError, logging, open_files, take_data_dir};
 use http_link::HttpLink;
 use identity::IdentityError;
 use supplies::Downloads;
@@ -63,6 +63,7 @@ pub type Reload = Box<dyn Fn() -> Result<Settings, String>>;
 /// When it cannot start, naming what to change; or when it had to go before its tasks were done.
 pub fn run(mut settings: Settings, reload: &Reload) -> Result<(), ProvisionerError> {
     let logger = logging::logger(&settings.log).map_err(ServeError::from)?;
+    open_files::allow_many(&logger);
     let data_dir = settings.provisioner_dir();
     let _lock = take_data_dir(&data_dir)?;
     // What its plugins keep is its own, also beside a server on the same host.

@@ -2,6 +2,7 @@
 
 mod first_start;
 pub mod logging;
+pub mod open_files;
 pub mod plugins;
 mod worker_control;
 
@@ -98,6 +99,7 @@ pub enum ServeError {
 /// When it cannot start, naming what to change.
 pub fn serve(settings: Settings) -> Result<(), ServeError> {
     let logger = logging::logger(&settings.log)?;
+    open_files::allow_many(&logger);
     let _lock = take_data_dir(&settings.data_dir)?;
     let store = Store::open(&settings.database_url().parse::<DatabaseUrl>()?, StoreOptions::default())?;
     let clock: SharedClock = Arc::new(WallClock::default());

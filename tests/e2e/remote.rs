@@ -27,7 +27,7 @@ fn folder(server: &Server) -> PathBuf {
 impl Remote {
     fn start(server: &Server) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cooperage"));
-        command.args(["provisioner", "--server", &server.tasks(), "--listen", "127.0.0.1:0"]);
+        command.args(["provisioner", "--server", &server.tasks_base(), "--listen", "127.0.0.1:0"]);
         command.args(["--id", "remote", "--capacity", "8"]);
         for setting in machine_settings() {
             command.args(["--set", &setting]);

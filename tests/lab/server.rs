@@ -47,7 +47,7 @@ impl Server {
     }
 
     /// Where it listens for provisioners, as a URL.
-    pub fn tasks(&self) -> String {
+    pub fn tasks_base(&self) -> String {
         format!("http://127.0.0.1:{}", self.ports[1])
     }
 

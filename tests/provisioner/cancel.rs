@@ -62,7 +62,7 @@ fn lines_that_come_twice_are_kept_once_and_nobody_else_may_add_any() {
     let world = World::new();
     let server = server(&world, &[]);
     let client = server.admin();
-    let tasks = Client::with_headers(&server.tasks(), &[]);
+    let tasks = Client::with_headers(&server.tasks_base(), &[]);
     let registration = json!({"id": "me", "host": "127.0.0.1", "port": 1, "capacityTotal": 1,
         "extensions": ["take-batch", "output", "telepathy"]});
     let granted = tasks.put("/v2/provisioners/me", &registration).ok();

@@ -34,7 +34,7 @@ fn a_provisioner_that_names_no_extensions_sees_no_difference() {
     upload(&client, "web.sh", b"one");
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port().to_string();
-    let tasks = Client::with_headers(&server.tasks(), &[("Coopr-UserID", "admin")]);
+    let tasks = Client::with_headers(&server.tasks_base(), &[("Coopr-UserID", "admin")]);
     let registration = json!({"id": "master-1", "host": "127.0.0.1", "port": port, "capacityTotal": "10"});
     assert_eq!(
         tasks.put("/v2/provisioners/master-1", &registration).ok(),

@@ -18,7 +18,7 @@ fn a_server_that_forgot_it_learns_of_it_again() {
     let id = create(&client, "shop", 2);
     wait_for("both begin", LIMIT, || (world.log_length() >= 2).then_some(()));
     // As when it was silent for too long.
-    let tasks = crate::lab::Client::with_headers(&server.tasks(), &[]);
+    let tasks = crate::lab::Client::with_headers(&server.tasks_base(), &[]);
     tasks.delete("/v2/provisioners/one").ok();
     one.until_logged("does not know this provisioner", 1);
     until_brings(&client, "one", 2);

@@ -13,7 +13,7 @@ struct Hand {
 
 impl Hand {
     fn new(server: &Server) -> Self {
-        let tasks = Client::with_headers(&server.tasks(), &[]);
+        let tasks = Client::with_headers(&server.tasks_base(), &[]);
         let registration = json!({"id": "me", "host": "127.0.0.1", "port": 1, "capacityTotal": 9,
             "extensions": ["take-batch", "drain"]});
         tasks.put("/v2/provisioners/me", &registration).ok();

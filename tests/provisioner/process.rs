@@ -42,7 +42,7 @@ impl Provisioner {
         ];
         let given = settings.iter().map(|setting| (*setting).to_owned());
         let settings = own.into_iter().chain(given).collect();
-        let (id, server) = (id.to_owned(), server.tasks());
+        let (id, server) = (id.to_owned(), server.tasks_base());
         let mut provisioner = Self { id, folder, server, settings, child: None };
         provisioner.set_capacity(capacity);
         provisioner.run();
