@@ -35,8 +35,8 @@ struct Fake {
 #[derive(Default)]
 struct State {
     waiting: VecDeque<TaskOrder>,
-    /// So many requests from now on find nobody.
-    away: u32,
+    /// So many requests of a kind find nobody from now on.
+    away: BTreeMap<&'static str, u32>,
     asked: Vec<&'static str>,
     finished: Vec<Finished>,
     lines: Vec<String>,
@@ -64,8 +64,9 @@ impl Fake {
     fn ask<T: Send + 'static>(&self, what: &'static str, answer: impl FnOnce(&mut State) -> T) -> Reply<T> {
         let mut state = self.state.lock().unwrap();
         state.asked.push(what);
-        let answer = if state.away > 0 {
-            state.away -= 1;
+        let away = state.away.get_mut(what).filter(|left| **left > 0);
+        let answer = if let Some(left) = away {
+            *left -= 1;
             Err(LinkFault::Away("nobody is there".to_owned()))
         } else {
             Ok(answer(&mut state))
@@ -247,9 +248,10 @@ fn a_report_arrives_once_however_often_the_server_is_away() {
         agent.send(assign(1, "old")).await.unwrap();
         fake.offer(1);
         eventually("its begin", async || (!fake.state.lock().unwrap().lines.is_empty()).then_some(())).await;
-        fake.state.lock().unwrap().away = 12;
+        fake.state.lock().unwrap().away = [("output", 2), ("finish", 3)].into();
         go_on.add_permits(1);
         let finished = fake.until_finished(1).await;
+        assert_eq!(fake.asked("finish"), 4);
         assert_eq!((finished[0].report.status, finished[0].attempt), (0, Some(1)));
         assert_eq!(fake.state.lock().unwrap().lines, ["begins with old", "ends with old"]);
         // The slot is free again.

@@ -11,7 +11,8 @@ pub const HELP: &str = "Examples:
   cooperage provisioner --server http://10.0.0.5:55055 --capacity 1000
   cooperage provisioner --config /etc/cooperage/cooperage.toml
 
---server is the address at which the server listens for provisioners (its setting listen.tasks), not the one for people.
+--server is the address at which the server listens for provisioners (its setting listen.tasks), not the one for people;
+COOPERAGE_SERVER, which is for clients, is not looked at.
 SIGTERM or Ctrl-C: takes no more, finishes what runs, leaves. A second one: stops at once. SIGHUP: reads the capacity again.
 Exit codes: 0 everything was finished, 1 tasks were left behind or it could not start.";
 
