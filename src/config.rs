@@ -37,6 +37,8 @@ pub struct Settings {
     pub workers: Workers,
     /// Provisioners elsewhere.
     pub provisioners: Provisioners,
+    /// This process, when it is a provisioner for a server elsewhere.
+    pub provisioner: RemoteProvisioner,
     /// How machines are reached.
     pub ssh: Ssh,
     /// Machines on this host.
@@ -152,6 +154,28 @@ pub struct Workers {
 pub struct Provisioners {
     /// How long one may be silent before it is forgotten.
     pub silence_seconds: u32,
+}
+
+/// A provisioner for a server elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct RemoteProvisioner {
+    /// Where the server listens for provisioners.
+    pub server: String,
+    /// Its id; empty: made at the first start and kept.
+    pub id: String,
+    /// How many workers it can bring.
+    pub capacity: u32,
+    /// Where it listens for its server.
+    pub listen: SocketAddr,
+    /// Name or address under which the server reaches it; empty: found out.
+    pub advertise: String,
+    /// Where it keeps its id and plugin resources; empty: `provisioner` in the data directory.
+    pub data_dir: String,
+    /// How often it says that it lives.
+    pub heartbeat_seconds: u32,
+    /// How long running tasks may take when it is told to stop.
+    pub drain_timeout_seconds: u64,
 }
 
 /// How machines are reached.
@@ -376,6 +400,16 @@ impl Settings {
             self.data_dir.join("secrets.key")
         } else {
             self.secrets.key_file.clone().into()
+        }
+    }
+
+    /// Where a provisioner keeps what is its own.
+    #[must_use]
+    pub fn provisioner_dir(&self) -> PathBuf {
+        if self.provisioner.data_dir.is_empty() {
+            self.data_dir.join("provisioner")
+        } else {
+            self.provisioner.data_dir.clone().into()
         }
     }
 

@@ -5,6 +5,7 @@ mod cli;
 mod config;
 mod documents;
 mod exports;
+mod provisioner;
 mod server;
 
 use std::process::ExitCode;

@@ -4,8 +4,9 @@
 mod bucket;
 mod external_plugins;
 mod first_start;
-mod logging;
-mod plugins;
+pub mod logging;
+pub mod open_files;
+pub mod plugins;
 mod resource_place;
 mod retention;
 mod worker_control;
@@ -36,9 +37,12 @@ use cooperage_plugins::ssh::SshError;
 use cooperage_schema::{DatabaseUrl, KnownSecrets, SUPERADMIN, Store, StoreError, StoreOptions, Vault};
 use slog::{Logger, info};
 use tokio::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
 use crate::api::{self, AppState, Port};
 use crate::config::Settings;
+use plugins::Installed;
 use worker_control::HttpWorkerControl;
 
 /// Threads that plugins' work is spread over; it waits for machines most of the time.
@@ -65,8 +69,10 @@ pub enum ServeError {
         /// Why.
         source: io::Error,
     },
-    /// Another server uses the data directory.
-    #[error("data_dir {0} is in use by another server; stop that one, or use another directory")]
+    /// Another server or provisioner uses the data directory.
+    #[error(
+        "data_dir {0} is in use by another process of Cooperage; stop that one, or use another directory"
+    )]
     InUse(PathBuf),
     /// The database cannot be used.
     #[error(transparent)]
@@ -112,6 +118,7 @@ pub fn serve(settings: Settings) -> Result<(), ServeError> {
     }
     let known = KnownSecrets::default();
     let logger = logging::logger(&settings.log, known.clone())?;
+    open_files::allow_many(&logger);
     let _lock = take_data_dir(&settings.data_dir)?;
     let store = open_store(&settings)?;
     let clock: SharedClock = Arc::new(WallClock::default());
@@ -121,8 +128,7 @@ pub fn serve(settings: Settings) -> Result<(), ServeError> {
         .enable_all()
         .build()?;
     let resources = resource_place::open(&settings, &store, &runtime, &logger)?;
-    let plugins = plugins::built_in(&settings, &resources, &runtime, &logger)?;
-    let plugins = Arc::new(external_plugins::added(plugins, &settings, &resources, &logger)?);
+    let plugins = Installed::new(&settings, &runtime, &logger)?.with_resources(&resources);
     first_start::register(&store, &plugins, &*clock)?;
     first_start::seal_stored(&store, &logger)?;
     first_start::make_admin_token(&store, &settings.data_dir, &*clock, &logger)?;
@@ -204,7 +210,7 @@ fn start_actors(
         logger: logger.clone(),
         arbiters: (0..threads).map(|_| Arbiter::new()).collect(),
     };
-    let handover = office.handover.clone();
+    let (handover, log) = (office.handover.clone(), office.log.clone());
     let fleet = start_fleet(&settings, &store, &office, runtime)?;
     let registry = Registry::new(office).start();
     Ok(AppState {
@@ -221,6 +227,8 @@ fn start_actors(
         sync_turn: Mutex::new(()),
         clock,
         logger: logger.clone(),
+        log,
+        stopping: CancellationToken::new(),
     })
 }
 
@@ -251,9 +259,24 @@ fn start_fleet(
     Ok(Fleet::new(office, store.provisioners()?, wanted).start())
 }
 
+/// Those who wait for tasks must not keep the server from stopping.
+fn tell_when_stopping(stopping: CancellationToken) -> io::Result<()> {
+    let mut signals = [signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?];
+    actix::spawn(async move {
+        let [terminate, interrupt] = &mut signals;
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        stopping.cancel();
+    });
+    Ok(())
+}
+
 async fn listen(state: AppState) -> Result<(), ServeError> {
     let listen = state.settings.listen.clone();
     let logger = state.logger.clone();
+    tell_when_stopping(state.stopping.clone())?;
     let state = web::Data::new(state);
     actix_rt::spawn(retention::prune_audit(state.clone()));
     let user = {
@@ -282,7 +305,8 @@ async fn listen(state: AppState) -> Result<(), ServeError> {
         move |source| ServeError::Listen { setting, address: address.to_string(), source }
     };
     let user = user.workers(2).shutdown_timeout(SHUTDOWN_SECONDS);
-    let tasks = tasks.workers(1).shutdown_timeout(SHUTDOWN_SECONDS);
+    // A provisioner that is gone waits for nothing any more, and must not be given any task.
+    let tasks = tasks.workers(1).shutdown_timeout(SHUTDOWN_SECONDS).h1_allow_half_closed(false);
     let user = user.bind(listen.user).map_err(fault("listen.user", listen.user))?;
     let tasks = tasks.bind(listen.tasks).map_err(fault("listen.tasks", listen.tasks))?;
     info!(logger, "listening"; "user" => listen.user.to_string(), "tasks" => listen.tasks.to_string());

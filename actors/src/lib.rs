@@ -11,9 +11,12 @@
 //!             └─ Journal               makes events durable, many at a time
 //! ```
 //!
+//! On another machine an Agent brings workers to a server, and a Provisioner carries out what they are given.
+//!
 //! A cluster and its nodes live on one arbiter, where a message costs next to nothing; clusters are spread over arbiters.
 //! Nothing that blocks runs in a handler.
 
+pub mod agent;
 pub mod clock;
 pub mod cluster;
 pub mod estimate;

@@ -1,4 +1,5 @@
-//! The in-process provisioner: carries out tasks with the plugins of this process.
+//! Carries out tasks with the plugins of this process: the server's own, or those of a provisioner on another machine, where
+//! the [agent](crate::agent) asks and not a node.
 //!
 //! ```text
 //!   Node ──Execute(context)──► Provisioner ──► plugin, on the plugins' own runtime ──► TaskReport ──► Node
@@ -53,6 +54,8 @@ struct Known {
 /// Carries out tasks with the plugins of this process.
 pub struct Provisioner {
     plugins: Arc<PluginSet>,
+    /// Instead of those, for some tenants, by internal id.
+    tenants: HashMap<String, Arc<PluginSet>>,
     runtime: Handle,
     known: HashMap<Execution, Known>,
     /// Held by the execution that a machine is busy with.
@@ -63,7 +66,8 @@ impl Provisioner {
     /// With these plugins, run on `runtime`.
     #[must_use]
     pub fn new(plugins: Arc<PluginSet>, runtime: Handle) -> Self {
-        Self { plugins, runtime, known: HashMap::new(), machines: HashMap::new() }
+        let (tenants, known, machines) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Self { plugins, tenants, runtime, known, machines }
     }
 }
 
@@ -86,6 +90,16 @@ pub struct Cancel(pub Execution);
 #[rtype(result = "()")]
 pub struct Forget(pub Execution);
 
+/// From now on a tenant's tasks are begun with these plugins. Those under way go on with what they began with.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct UsePlugins {
+    /// Internal id.
+    pub tenant: String,
+    /// The plugins.
+    pub plugins: Arc<PluginSet>,
+}
+
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Ended(Execution);
@@ -101,7 +115,8 @@ impl Handler<Execute> for Provisioner {
         let node = context.order.node_id.clone();
         let cancel = context.cancel.clone();
         let machine = Arc::clone(self.machines.entry(node.clone()).or_default());
-        let task = self.runtime.spawn(carry_out(Arc::clone(&self.plugins), machine, context));
+        let plugins = Arc::clone(self.tenants.get(&context.tenant).unwrap_or(&self.plugins));
+        let task = self.runtime.spawn(carry_out(plugins, machine, context));
         let provisioner = ctx.address();
         let report = async move {
             let report = match task.await {
@@ -141,6 +156,14 @@ async fn carry_out(plugins: Arc<PluginSet>, machine: Arc<Mutex<()>>, context: Co
         }
     };
     plugins.execute(context).await
+}
+
+impl Handler<UsePlugins> for Provisioner {
+    type Result = ();
+
+    fn handle(&mut self, UsePlugins { tenant, plugins }: UsePlugins, _: &mut Self::Context) {
+        self.tenants.insert(tenant, plugins);
+    }
 }
 
 impl Handler<Ended> for Provisioner {

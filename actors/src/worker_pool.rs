@@ -6,15 +6,21 @@
 //!
 //! A free slot goes to the cluster that holds the fewest; within a cluster to the task with the longest path behind it. A
 //! slot is a value: whoever holds it loses it by ending, in whatever way, and it is free again.
+//!
+//! Workers of this process go first. Workers elsewhere ask (`Take`), or wait here until there is something (`Park`).
 
 mod fair_queue;
+mod parked;
 
 use actix::{Actor, Addr, AsyncContext, Context, Handler, Message, WeakRecipient};
 use cooperage_domain::id::{ClusterId, NodeId};
 use cooperage_domain::task::TaskOrder;
 use tokio::sync::oneshot;
 
+pub use parked::{Dismiss, Park};
+
 use fair_queue::FairQueue;
+use parked::Parked;
 
 /// Name of the workers of this process.
 pub const LOCAL_WORKER: &str = "local";
@@ -27,24 +33,40 @@ pub struct WorkerPool {
     /// Workers elsewhere that hold a task.
     elsewhere: usize,
     queue: FairQueue<WeakRecipient<SlotGranted>>,
+    /// Workers elsewhere that wait for a task.
+    parked: Parked,
 }
 
 impl WorkerPool {
     /// A pool of so many slots.
     #[must_use]
     pub fn new(slots: usize) -> Self {
-        Self { slots, elsewhere: 0, queue: FairQueue::default() }
+        Self { slots, elsewhere: 0, queue: FairQueue::default(), parked: Parked::default() }
     }
 
     fn grant(&mut self, pool: &Addr<Self>) {
         while self.queue.held() - self.elsewhere < self.slots {
-            let Some((cluster, reply)) = self.queue.next() else { return };
-            let slot = Slot { pool: pool.clone(), cluster, worker: Worker::Local };
-            // A slot that cannot be delivered comes back when it is dropped.
-            if let Some(node) = reply.upgrade() {
-                node.do_send(SlotGranted { slot });
+            if !self.grant_to(pool, || Worker::Local) {
+                return;
             }
         }
+        while self.queue.waiting() > 0 {
+            let Some((name, place)) = self.parked.next() else { return };
+            self.elsewhere += 1;
+            let waits = Some(Waiting { place, asks_again: true });
+            self.grant_to(pool, || Worker::Elsewhere { name, waits });
+        }
+    }
+
+    /// Gives a worker to the request that is next, if there is one.
+    fn grant_to(&mut self, pool: &Addr<Self>, worker: impl FnOnce() -> Worker) -> bool {
+        let Some((cluster, reply)) = self.queue.next() else { return false };
+        let slot = Slot { pool: pool.clone(), cluster, worker: worker() };
+        // A slot that cannot be delivered comes back when it is dropped.
+        if let Some(node) = reply.upgrade() {
+            node.do_send(SlotGranted { slot });
+        }
+        true
     }
 }
 
@@ -102,8 +124,17 @@ pub enum Worker {
         /// Its name: its provisioner's id, a dot, its own id.
         name: String,
         /// Where it waits for its order; `None` when it has it.
-        waits: Option<oneshot::Sender<TaskOrder>>,
+        waits: Option<Waiting>,
     },
+}
+
+/// Where a worker elsewhere waits for its order.
+#[derive(Debug)]
+pub struct Waiting {
+    /// The place.
+    pub place: oneshot::Sender<TaskOrder>,
+    /// Whether the worker asks again for an order that did not arrive; otherwise the attempt has failed then.
+    pub asks_again: bool,
 }
 
 /// A worker elsewhere asks for a task. Whether one may be coming; if its node then has none, the wait ends without.
@@ -232,14 +263,12 @@ impl Handler<Take> for WorkerPool {
     type Result = bool;
 
     fn handle(&mut self, take: Take, ctx: &mut Self::Context) -> bool {
-        let Some((cluster, reply)) = self.queue.next() else { return false };
-        self.elsewhere += 1;
-        let worker = Worker::Elsewhere { name: take.name, waits: Some(take.waits) };
-        let slot = Slot { pool: ctx.address(), cluster, worker };
-        if let Some(node) = reply.upgrade() {
-            node.do_send(SlotGranted { slot });
+        if self.queue.waiting() == 0 {
+            return false;
         }
-        true
+        self.elsewhere += 1;
+        let waits = Some(Waiting { place: take.waits, asks_again: false });
+        self.grant_to(&ctx.address(), || Worker::Elsewhere { name: take.name, waits })
     }
 }
 

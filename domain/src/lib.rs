@@ -9,6 +9,7 @@
 
 pub mod access;
 pub mod audit;
+pub mod backoff;
 pub mod cluster;
 pub mod cluster_secrets;
 pub mod dependency_cycle;
@@ -31,3 +32,5 @@ pub mod resolve;
 pub mod secret_fields;
 pub mod task;
 pub mod tenant;
+pub mod worker_protocol;
+pub mod worker_slots;

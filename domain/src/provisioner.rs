@@ -1,11 +1,12 @@
 //! Provisioners: who brings workers, and which tenants they work for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::invalid::Invalid;
+use crate::worker_protocol::{Extension, known_extensions};
 
 /// A process that brings workers. Tenants are named by their internal ids.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -27,6 +28,17 @@ pub struct Provisioner {
     /// Workers it says it brings, by tenant.
     #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
     pub usage: BTreeMap<String, u32>,
+    /// What it speaks beyond Coopr's protocol; what is not known here is left out.
+    #[serde(default, deserialize_with = "known_extensions", skip_serializing_if = "BTreeSet::is_empty")]
+    pub extensions: BTreeSet<Extension>,
+    /// Whether it is about to go: it ends what it has, and is to bring no workers.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub draining: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 impl Provisioner {
@@ -54,6 +66,9 @@ impl Provisioner {
     /// Workers it could still bring.
     #[must_use]
     pub fn capacity_free(&self) -> u32 {
+        if self.draining {
+            return 0;
+        }
         let free = u64::from(self.capacity_total).saturating_sub(self.assigned());
         u32::try_from(free).unwrap_or(u32::MAX)
     }
@@ -73,11 +88,13 @@ impl Provisioner {
 /// capacity for; provisioners that are to bring none are left out.
 ///
 /// What is assigned stays where it is. More workers go, one at a time, to the provisioner with the most free capacity;
-/// fewer are taken from the one that brings the most for the tenant. Among equals the first one counts.
+/// fewer are taken from the one that brings the most for the tenant. Among equals the first one counts. One that is about
+/// to go loses what it has to the others.
 #[must_use]
 pub fn rebalance(provisioners: &[Provisioner], tenant: &str, wanted: u32) -> BTreeMap<String, u32> {
+    let kept = |one: &Provisioner| if one.draining { 0 } else { one.assigned_to(tenant) };
     let mut shares: Vec<(u32, u32)> =
-        provisioners.iter().map(|one| (one.assigned_to(tenant), one.capacity_free())).collect();
+        provisioners.iter().map(|one| (kept(one), one.capacity_free())).collect();
     let mut left = i64::from(wanted) - shares.iter().map(|(assigned, _)| i64::from(*assigned)).sum::<i64>();
     while left > 0 {
         let Some(share) = shares.iter_mut().rev().filter(|(_, free)| *free > 0).max_by_key(|(_, free)| *free)
@@ -109,7 +126,7 @@ mod tests {
             port: 1,
             capacity_total: capacity,
             assignments: assigned.iter().map(|(tenant, n)| ((*tenant).to_owned(), *n)).collect(),
-            usage: BTreeMap::new(),
+            ..Provisioner::default()
         }
     }
 
@@ -138,11 +155,21 @@ mod tests {
     }
 
     #[test]
+    fn one_that_goes_loses_its_workers_to_the_others() {
+        let leaving = Provisioner { draining: true, ..provisioner("p1", 9, &[("t", 4)]) };
+        assert_eq!(balanced(&[leaving.clone(), provisioner("p2", 3, &[])], 4), [("p2".to_owned(), 3)]);
+        assert_eq!((leaving.capacity_free(), balanced(&[leaving], 4)), (0, vec![]));
+    }
+
+    #[test]
     fn registrations_are_read_as_old_provisioners_send_them() {
         let text = r#"{"id": "master-1", "capacityTotal": "10", "host": "10.0.0.7", "port": "55056"}"#;
         let read: Provisioner = serde_json::from_str(text).unwrap();
         assert_eq!((read.capacity_total, read.port), (10, 55_056));
         assert!(read.check().is_ok());
+        // What is not there is not shown either, as old servers stored it.
+        let shown = serde_json::to_value(&read).unwrap();
+        assert!(shown.get("extensions").is_none() && shown.get("draining").is_none(), "{shown}");
         let over = provisioner("p", 1, &[("t", 2)]);
         assert!(over.check().is_err_and(|fault| fault.field == "assignments"));
         assert!(provisioner("p", 0, &[]).check().is_err_and(|fault| fault.field == "capacityTotal"));

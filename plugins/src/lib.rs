@@ -15,6 +15,7 @@ pub mod resources;
 pub mod shell;
 #[cfg(feature = "simulation")]
 pub mod simulated;
+pub mod snapshots;
 pub mod ssh;
 
 pub use automator::Automator;

@@ -13,7 +13,9 @@ use super::tenants::specification;
 /// When nobody knows the provisioners, because the server is stopping.
 pub async fn total_capacity(state: &AppState) -> Result<u64, Problem> {
     let elsewhere = state.fleet.send(ListProvisioners).await.map_err(Problem::internal)?;
-    let elsewhere: u64 = elsewhere.iter().map(|provisioner| u64::from(provisioner.capacity_total)).sum();
+    // One that is about to go brings nothing any more.
+    let staying = elsewhere.iter().filter(|provisioner| !provisioner.draining);
+    let elsewhere: u64 = staying.map(|provisioner| u64::from(provisioner.capacity_total)).sum();
     Ok(elsewhere + state.settings.workers.local as u64)
 }
 

@@ -4,6 +4,7 @@ mod apply;
 mod audit;
 mod audit_log;
 mod authorize;
+mod batch_take;
 mod body;
 mod capacity;
 mod cluster_changes;
@@ -39,6 +40,7 @@ mod secret_fields;
 pub mod secrets;
 mod session;
 mod state;
+mod task_watch;
 mod tasks;
 mod tenants;
 mod token_service;
@@ -99,6 +101,8 @@ fn user_routes(routes: &mut Routes<'_>) {
 fn task_routes(routes: &mut Routes<'_>) {
     provisioners::task_routes(routes);
     tasks::routes(routes);
+    batch_take::routes(routes);
+    task_watch::routes(routes);
     download::task_routes(routes);
     plugin_types::task_routes(routes);
 }

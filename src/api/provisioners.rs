@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 use cooperage_actors::fleet::{Beat, Deregister, ListProvisioners, Register};
+use cooperage_actors::registry::ListPools;
+use cooperage_actors::worker_pool::Dismiss;
 use cooperage_domain::provisioner::Provisioner;
+use cooperage_domain::worker_protocol::Granted;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -50,8 +53,18 @@ async fn register(state: State, id: web::Path<String>, body: web::Bytes) -> Answ
         let detail = format!("mismatch: the path names provisioner {id:?} and the body {:?}", provisioner.id);
         return Err(Problem::new(StatusCode::BAD_REQUEST, detail).with_remedy("use the same id twice"));
     }
+    let (extensions, draining) = (provisioner.extensions.clone(), provisioner.draining);
     state.fleet.send(Register(provisioner)).await.map_err(Problem::internal)??;
-    Ok(HttpResponse::Ok().finish())
+    if draining {
+        // Its workers wait for nothing any more.
+        for (_, pool) in state.registry.send(ListPools).await.map_err(Problem::internal)? {
+            pool.do_send(Dismiss { provisioner: id.clone(), ticket: None });
+        }
+    }
+    if extensions.is_empty() {
+        return Ok(HttpResponse::Ok().finish());
+    }
+    Ok(HttpResponse::Ok().json(Granted { extensions }))
 }
 
 async fn deregister(state: State, id: web::Path<String>) -> Answer {
@@ -80,7 +93,7 @@ fn shown(one: &Provisioner, names: &BTreeMap<String, String>) -> Value {
     let named = |counts: &BTreeMap<String, u32>| -> BTreeMap<String, u32> {
         counts.iter().map(|(id, n)| (names.get(id).unwrap_or(id).clone(), *n)).collect()
     };
-    json!({
+    let mut shown = json!({
         "id": one.id,
         "host": one.host,
         "port": one.port,
@@ -88,7 +101,11 @@ fn shown(one: &Provisioner, names: &BTreeMap<String, String>) -> Value {
         "capacityFree": one.capacity_free(),
         "assignments": named(&one.assignments),
         "usage": named(&one.usage),
-    })
+    });
+    if let (true, Value::Object(fields)) = (one.draining, &mut shown) {
+        fields.insert("draining".to_owned(), true.into());
+    }
+    shown
 }
 
 async fn tenant_names(state: &State) -> Result<BTreeMap<String, String>, Problem> {

@@ -10,12 +10,14 @@ use cooperage_actors::estimate::Estimates;
 use cooperage_actors::fleet::Fleet;
 use cooperage_actors::handover::Handover;
 use cooperage_actors::registry::{FindError, Look, Registry, read};
+use cooperage_actors::task_log::TaskLog;
 use cooperage_domain::cluster::{self, Catalog};
 use cooperage_domain::entity::{Entity, Kind};
 use cooperage_domain::id::ClusterId;
 use cooperage_plugins::resources::PluginResources;
 use cooperage_schema::{SUPERADMIN, Store, Vault};
 use slog::Logger;
+use tokio_util::sync::CancellationToken;
 
 use super::identity::Identity;
 use super::login_limit::LoginLimit;
@@ -51,6 +53,10 @@ pub struct AppState {
     pub clock: SharedClock,
     /// Where to log.
     pub logger: Logger,
+    /// Takes the output of tasks.
+    pub log: TaskLog,
+    /// Fires when the server is told to stop: nobody is to wait any longer.
+    pub stopping: CancellationToken,
 }
 
 impl AppState {

@@ -7,10 +7,13 @@ use actix_web::{HttpResponse, web};
 use cooperage_actors::cluster::GetState;
 use cooperage_actors::fleet::ListProvisioners;
 use cooperage_actors::handover::{Finish, NotHeld};
-use cooperage_actors::registry::{Find, FindPool};
+use cooperage_actors::registry::{Find, FindError, FindPool};
 use cooperage_actors::worker_pool::Take;
+use cooperage_domain::cluster::Attempt;
 use cooperage_domain::id::TaskId;
-use cooperage_domain::task::{TaskOrder, TaskReport};
+use cooperage_domain::provisioner::Provisioner;
+use cooperage_domain::task::TaskOrder;
+use cooperage_domain::worker_protocol::Finished;
 use serde::Deserialize;
 use tokio::sync::oneshot;
 
@@ -45,31 +48,30 @@ struct WorkerId {
     tenant_id: String,
 }
 
-impl WorkerId {
-    /// The name under which the journal knows the worker.
-    fn name(&self) -> String {
-        format!("{}.{}", self.provisioner_id, self.worker_id)
-    }
+/// The name under which the journal knows a worker.
+pub fn worker_name(provisioner: &str, worker: &str) -> String {
+    format!("{provisioner}.{worker}")
+}
 
-    /// Only workers of registered provisioners get in.
-    async fn require_registered(&self, state: &State) -> Result<(), Problem> {
-        let known = state.fleet.send(ListProvisioners).await.map_err(Problem::internal)?;
-        if known.iter().any(|provisioner| provisioner.id == self.provisioner_id) {
-            return Ok(());
-        }
-        let detail = format!("provisioner {:?} is not registered", self.provisioner_id);
-        Err(Problem::new(StatusCode::FORBIDDEN, detail).with_remedy("register it again"))
+/// Only workers of registered provisioners get in.
+pub async fn require_registered(state: &State, provisioner: &str) -> Result<Provisioner, Problem> {
+    let known = state.fleet.send(ListProvisioners).await.map_err(Problem::internal)?;
+    if let Some(found) = known.into_iter().find(|known| known.id == provisioner) {
+        return Ok(found);
     }
+    let detail = format!("provisioner {provisioner:?} is not registered");
+    Err(Problem::new(StatusCode::FORBIDDEN, detail).with_remedy("register it again"))
 }
 
 async fn take(state: State, body: web::Bytes) -> Answer {
     let worker: WorkerId = body::parse(&body)?;
-    worker.require_registered(&state).await?;
+    require_registered(&state, &worker.provisioner_id).await?;
+    let name = worker_name(&worker.provisioner_id, &worker.worker_id);
     let pool = FindPool { tenant: worker.tenant_id.clone() };
     let pool = state.registry.send(pool).await.map_err(Problem::internal)?;
     for _ in 0..MAX_NODES_ASKED {
         let (sender, order) = oneshot::channel::<TaskOrder>();
-        let take = Take { name: worker.name(), waits: sender };
+        let take = Take { name: name.clone(), waits: sender };
         if !pool.send(take).await.map_err(Problem::internal)? {
             break;
         }
@@ -81,41 +83,78 @@ async fn take(state: State, body: web::Bytes) -> Answer {
     Ok(HttpResponse::NoContent().finish())
 }
 
-/// A worker's report, with who it is.
-#[derive(Debug, Deserialize)]
-struct Finished {
-    #[serde(flatten)]
-    worker: WorkerId,
-    #[serde(rename = "taskId")]
-    task: String,
-    #[serde(flatten)]
-    report: TaskReport,
-}
-
 async fn finish(state: State, body: web::Bytes) -> Answer {
     let finished: Finished = body::parse(&body)?;
-    finished.worker.require_registered(&state).await?;
+    require_registered(&state, &finished.provisioner_id).await?;
     let not_held = |fault: &NotHeld| Problem::new(StatusCode::EXPECTATION_FAILED, fault.to_string());
     // An id that is none names a task nobody holds.
-    let task: TaskId = finished.task.parse().map_err(|_| not_held(&NotHeld))?;
-    let worker = finished.worker.name();
+    let task: TaskId = finished.task_id.parse().map_err(|_| not_held(&NotHeld))?;
+    let worker = worker_name(&finished.provisioner_id, &finished.worker_id);
+    let (attempt, report) = (finished.attempt, finished.report);
     for _ in 0..MAX_ASKED_AGAIN {
-        let finish = Finish { task, worker: worker.clone(), report: finished.report.clone() };
+        let finish = Finish { task, attempt, worker: worker.clone(), report: report.clone() };
         match state.handover.send(finish).await.map_err(Problem::internal)? {
             Ok(()) => return Ok(HttpResponse::Ok().finish()),
             // After a restart the journal may know better: the attempt is about to be taken up.
-            Err(NotHeld) if is_open(&state, task, &worker).await => actix_rt::time::sleep(PAUSE).await,
-            Err(NotHeld) => break,
+            Err(NotHeld) => match standing(&state, task, attempt, &worker).await {
+                Ok(Standing::Open) => actix_rt::time::sleep(PAUSE).await,
+                // It came twice, since the answer to the first one was lost.
+                Ok(Standing::Ended { code }) if code == report.status => {
+                    return Ok(HttpResponse::Ok().finish());
+                }
+                Ok(Standing::Ended { .. } | Standing::Unknown) => return Err(not_held(&NotHeld)),
+                // Nobody knows now; the worker is to ask again.
+                Err(fault) => return Err(fault),
+            },
         }
     }
-    Err(not_held(&NotHeld))
+    let detail = format!("task {task} is not taken up yet after a restart");
+    Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail)
+        .with_remedy("send the report again in a moment"))
 }
 
-/// Whether the journal says that this worker holds the task. Asking makes the cluster take its open attempts up.
-async fn is_open(state: &State, task: TaskId, worker: &str) -> bool {
-    let Ok(Ok(cluster)) = state.registry.send(Find { id: task.job.cluster }).await else { return false };
-    let Ok(Some(cluster)) = cluster.send(GetState).await else { return false };
+/// What the journal says of a worker's attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// The worker holds it.
+    Open,
+    /// It has ended with this code; only told to workers that say which attempt they mean.
+    Ended {
+        /// 0 is success.
+        code: i64,
+    },
+    /// There is no such attempt of that worker.
+    Unknown,
+}
+
+/// How an attempt stands. Asking makes the cluster take its open attempts up.
+///
+/// # Errors
+/// When it cannot be known now.
+pub async fn standing(
+    state: &State,
+    task: TaskId,
+    attempt: Option<u32>,
+    worker: &str,
+) -> Result<Standing, Problem> {
+    let find = Find { id: task.job.cluster };
+    let cluster = match state.registry.send(find).await.map_err(Problem::internal)? {
+        Ok(cluster) => cluster,
+        Err(FindError::Unknown(_)) => return Ok(Standing::Unknown),
+        Err(fault) => return Err(fault.into()),
+    };
+    let cluster = cluster.send(GetState).await.map_err(Problem::internal)?;
+    let cluster = cluster.ok_or_else(|| Problem::internal("the cluster is being read"))?;
     let job = cluster.latest_job().filter(|job| job.id == task.job);
-    let open = job.and_then(|job| job.tasks.get(&task.number)?.open_attempt());
-    open.is_some_and(|attempt| attempt.worker == worker)
+    let attempts = job.and_then(|job| job.tasks.get(&task.number)).map(|task| &task.attempts);
+    let meant = |one: &&Attempt| match attempt {
+        Some(number) => one.number == number,
+        None => one.outcome.is_none(),
+    };
+    let found = attempts.into_iter().flatten().filter(|one| one.worker == worker).find(meant);
+    Ok(match found.map(|found| &found.outcome) {
+        Some(Some(outcome)) => Standing::Ended { code: outcome.code },
+        Some(None) => Standing::Open,
+        None => Standing::Unknown,
+    })
 }

@@ -74,6 +74,14 @@ fn carry_out(command: Command, globals: &Globals, screen: &Screen) -> Result<(),
         // The server brings its own threads.
         Command::Serve(args) => serve::run(&args),
         Command::Config(ConfigCommand::Show(args)) => serve::show(&args, screen),
+        Command::Provisioner(noun) => match noun.verb {
+            Some(verb) => wait_for(async {
+                let client = Client::new(Connection::from_globals(globals)?)?;
+                provisioner::ask(verb, &client, screen).await
+            }),
+            // Its server has another address than the one for people, so only what is typed counts.
+            None => provisioner::run(noun.run, globals.server.clone()),
+        },
         Command::Noun(Noun::Secrets(command)) if secrets::is_offline(&command) => {
             secrets::run_offline(&command, screen)
         }

@@ -1,15 +1,17 @@
-//! `cooperage provisioner …`: provisioners on other machines. Only the superadmin may ask.
+//! `cooperage provisioner`: runs one, and asks a server for those it has. Only the superadmin may ask.
 
 use clap::Subcommand;
 use serde_json::Value;
 
-use super::args::WatchArgs;
+use super::args::{ProvisionerArgs, WatchArgs};
 use super::client::{Client, segment};
 use super::complete;
 use super::failure::Failure;
 use super::screen::Screen;
 use super::table::Table;
 use super::watching::{View, show};
+use crate::config::{Settings, SettingsError};
+use crate::provisioner::Reload;
 
 /// What to do with provisioners.
 #[derive(Debug, Subcommand)]
@@ -30,7 +32,7 @@ pub enum ProvisionerCommand {
 ///
 /// # Errors
 /// When there is no such provisioner, or the server refuses.
-pub async fn run(command: ProvisionerCommand, client: &Client, screen: &Screen) -> Result<(), Failure> {
+pub async fn ask(command: ProvisionerCommand, client: &Client, screen: &Screen) -> Result<(), Failure> {
     match command {
         ProvisionerCommand::List(watch) => {
             show(screen, &watch, async || {
@@ -61,4 +63,25 @@ fn table(all: &[Value], is_wide: bool) -> String {
         table.wide_row(cells, [counts("assignments"), counts("usage")]);
     }
     table.render("no provisioners elsewhere; the server's own workers are the setting workers.local")
+}
+
+/// Runs a provisioner until it is told to stop; `server` when one was named on the command line.
+///
+/// # Errors
+/// When the settings cannot be used, it cannot run, or it had to leave tasks behind.
+pub fn run(args: ProvisionerArgs, server: Option<String>) -> Result<(), Failure> {
+    let settings = load(&args, server.as_deref())?;
+    let reload: Reload = Box::new(move || load(&args, server.as_deref()).map_err(|fault| fault.to_string()));
+    crate::provisioner::run(settings, &reload).map_err(|fault| Failure::Server(fault.to_string()))
+}
+
+fn load(args: &ProvisionerArgs, server: Option<&str>) -> Result<Settings, SettingsError> {
+    let mut settings = Settings::load(args.settings.config.as_deref(), &args.settings.set)?;
+    let own = &mut settings.provisioner;
+    own.server = server.unwrap_or(&own.server).to_owned();
+    own.id = args.id.as_ref().unwrap_or(&own.id).clone();
+    own.capacity = args.capacity.unwrap_or(own.capacity);
+    own.listen = args.listen.unwrap_or(own.listen);
+    own.drain_timeout_seconds = args.drain_timeout.unwrap_or(own.drain_timeout_seconds);
+    Ok(settings)
 }

@@ -1,6 +1,6 @@
 //! Plugins that are programs of their own, added to those that come with the program.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cooperage_domain::entity::Entity;
@@ -9,7 +9,7 @@ use cooperage_plugins::PluginSet;
 use cooperage_plugins::external::{
     Account, Declared, ExternalAutomator, ExternalProvider, PluginHost, ProcessLimits, declared, sweep,
 };
-use cooperage_plugins::resources::{PluginResources, Side};
+use cooperage_plugins::resources::{ArchiveLimits, PluginResources, Side};
 use slog::{Logger, info, o, warn};
 
 use super::ServeError;
@@ -21,50 +21,84 @@ const LEAST_LINE: usize = 1024;
 /// Fewest open files a program can start with.
 const LEAST_FILES: u64 = 16;
 
-/// With the plugins below `plugins.dir`. What runs of a server that was killed left behind is ended and removed first.
-///
-/// # Errors
-/// When a setting or a descriptor has a fault, naming it; or a type has the name of one that comes with the program.
-pub fn added(
-    plugins: PluginSet,
-    settings: &Settings,
-    resources: &PluginResources,
-    logger: &Logger,
-) -> Result<PluginSet, ServeError> {
-    let runs = settings.data_dir.join("plugin-runs");
-    let swept = sweep(&runs).map_err(|source| ServeError::DataDir { path: runs.clone(), source })?;
-    if swept.runs > 0 {
-        info!(logger, "runs of plugins that were left were ended"; "runs" => swept.runs);
-    }
-    for folder in &swept.left {
-        warn!(logger, "the folder of a plugin's run cannot be removed"; "folder" => folder.display().to_string());
-    }
-    if settings.plugins.dir.is_empty() {
-        return Ok(plugins);
-    }
-    let found = declared(Path::new(&settings.plugins.dir))?;
-    let host = Arc::new(PluginHost {
-        runs,
-        identity: identity(settings),
-        account: Account::for_plugins(&settings.plugins.user)?,
-        limits: limits(settings)?,
-        archives: settings.resources.archives(),
-        resources: resources.clone(),
-        log: logger.new(o!("plugins" => "external")),
-    });
-    if host.account.is_none() && !found.is_empty() {
-        warn!(logger, "plugins run as the server's own user and can read all it can: start the server as root, so that \
-            they run as plugins.user"; "dir" => &settings.plugins.dir);
-    }
-    found.into_iter().try_fold(plugins, |plugins, one| with(plugins, one, &host, logger))
+/// The plugins below `plugins.dir`, but for the resources they use.
+#[derive(Debug)]
+pub struct ExternalPlugins {
+    found: Vec<Declared>,
+    runs: PathBuf,
+    identity: PathBuf,
+    account: Option<Account>,
+    limits: ProcessLimits,
+    archives: ArchiveLimits,
+    log: Logger,
 }
 
-fn with(
-    plugins: PluginSet,
-    one: Declared,
-    host: &Arc<PluginHost>,
-    logger: &Logger,
-) -> Result<PluginSet, ServeError> {
+impl ExternalPlugins {
+    /// Finds them. What runs of a server that was killed left behind is ended and removed first.
+    ///
+    /// # Errors
+    /// When a setting or a descriptor has a fault, naming it.
+    pub fn find(settings: &Settings, logger: &Logger) -> Result<Self, ServeError> {
+        let runs = settings.data_dir.join("plugin-runs");
+        let swept = sweep(&runs).map_err(|source| ServeError::DataDir { path: runs.clone(), source })?;
+        if swept.runs > 0 {
+            info!(logger, "runs of plugins that were left were ended"; "runs" => swept.runs);
+        }
+        for folder in &swept.left {
+            warn!(logger, "the folder of a plugin's run cannot be removed"; "folder" => folder.display().to_string());
+        }
+        let dir = &settings.plugins.dir;
+        let found = if dir.is_empty() { Vec::new() } else { declared(Path::new(dir))? };
+        let account = if found.is_empty() { None } else { Account::for_plugins(&settings.plugins.user)? };
+        if account.is_none() && !found.is_empty() {
+            warn!(logger, "plugins run as the server's own user and can read all it can: start the server as root, so \
+                that they run as plugins.user"; "dir" => dir);
+        }
+        for one in &found {
+            tell(one, account.as_ref(), logger);
+        }
+        Ok(Self {
+            found,
+            runs,
+            identity: identity(settings),
+            account,
+            limits: limits(settings)?,
+            archives: settings.resources.archives(),
+            log: logger.new(o!("plugins" => "external")),
+        })
+    }
+
+    /// Refuses one that has the name of one of these.
+    ///
+    /// # Errors
+    /// Names it.
+    pub fn check_names(&self, plugins: &PluginSet) -> Result<(), ServeError> {
+        self.found.iter().try_for_each(|one| check_name(plugins, one))
+    }
+
+    /// These, and the external ones with these resources.
+    #[must_use]
+    pub fn added(&self, plugins: PluginSet, resources: &PluginResources) -> PluginSet {
+        let host = Arc::new(PluginHost {
+            runs: self.runs.clone(),
+            identity: self.identity.clone(),
+            account: self.account.clone(),
+            limits: self.limits,
+            archives: self.archives,
+            resources: resources.clone(),
+            log: self.log.clone(),
+        });
+        self.found.iter().cloned().fold(plugins, |plugins, one| {
+            let host = Arc::clone(&host);
+            match one.side {
+                Side::Provider => plugins.with_provider(Arc::new(ExternalProvider::new(host, one))),
+                Side::Automator => plugins.with_automator(Arc::new(ExternalAutomator::new(host, one))),
+            }
+        })
+    }
+}
+
+fn check_name(plugins: &PluginSet, one: &Declared) -> Result<(), ServeError> {
     let name = one.plugin_type.base.name.clone();
     let taken = match one.side {
         Side::Provider => plugins.provider_types().iter().any(|known| known.base().name == name),
@@ -80,16 +114,16 @@ fn with(
         )
         .into());
     }
-    if let Some(closed) = host.account.as_ref().and_then(|account| account.kept_out_by(&one.program)) {
+    Ok(())
+}
+
+fn tell(one: &Declared, account: Option<&Account>, logger: &Logger) {
+    let name = &one.plugin_type.base.name;
+    if let Some(closed) = account.and_then(|account| account.kept_out_by(&one.program)) {
         warn!(logger, "a plugin cannot be run by its user: let everybody enter the folders above it, and read and run it";
-            "type" => &name, "program" => one.program.display().to_string(), "closed" => closed.display().to_string());
+            "type" => name, "program" => one.program.display().to_string(), "closed" => closed.display().to_string());
     }
-    info!(logger, "plugin found"; "type" => &name, "side" => one.side.as_str(), "program" => one.program.display().to_string());
-    let host = Arc::clone(host);
-    Ok(match one.side {
-        Side::Provider => plugins.with_provider(Arc::new(ExternalProvider::new(host, one))),
-        Side::Automator => plugins.with_automator(Arc::new(ExternalAutomator::new(host, one))),
-    })
+    info!(logger, "plugin found"; "type" => name, "side" => one.side.as_str(), "program" => one.program.display().to_string());
 }
 
 fn limits(settings: &Settings) -> Result<ProcessLimits, Invalid> {

@@ -4,44 +4,69 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cooperage_domain::invalid::Invalid;
-use cooperage_plugins::PluginSet;
 use cooperage_plugins::local::{LocalProvider, LocalSettings};
 use cooperage_plugins::resources::PluginResources;
 use cooperage_plugins::shell::ShellAutomator;
 use cooperage_plugins::ssh::{Backend, PoolLimits, SshPool, transport};
+use cooperage_plugins::{PluginSet, Provider};
 use slog::{Logger, o};
 use tokio::runtime::Runtime;
 
 use super::ServeError;
+use super::external_plugins::ExternalPlugins;
 use crate::config::Settings;
 
-/// Provider `local` and automator `shell`.
-///
-/// # Errors
-/// When a setting of theirs has a fault.
-pub fn built_in(
-    settings: &Settings,
-    resources: &PluginResources,
-    runtime: &Runtime,
-    logger: &Logger,
-) -> Result<PluginSet, ServeError> {
-    // Connections live on the plugins' runtime.
-    let _inside = runtime.enter();
-    let pool = SshPool::new(transport(backend(settings)?)?, PoolLimits::default());
-    let local = LocalProvider::new(local_settings(settings)?, logger.new(o!("provider" => "local")))?;
-    let plugins = PluginSet::default()
-        .with_provider(Arc::new(local))
-        .with_automator(Arc::new(ShellAutomator::new(pool, resources.clone())));
+/// All plugins there are, but for the resources they use: those that come with the program, and those in a folder.
+pub struct Installed {
+    pool: SshPool,
+    local: Arc<LocalProvider>,
     #[cfg(feature = "simulation")]
-    let plugins = with_simulated(plugins, settings);
-    Ok(plugins)
+    simulation: crate::config::Simulation,
+    external: ExternalPlugins,
+}
+
+impl Installed {
+    /// Provider `local`, automator `shell` and those below `plugins.dir`; connections live on `runtime`.
+    ///
+    /// # Errors
+    /// When a setting of theirs has a fault.
+    pub fn new(settings: &Settings, runtime: &Runtime, logger: &Logger) -> Result<Self, ServeError> {
+        let _inside = runtime.enter();
+        let pool = SshPool::new(transport(backend(settings)?)?, PoolLimits::default());
+        let local = LocalProvider::new(local_settings(settings)?, logger.new(o!("provider" => "local")))?;
+        let installed = Self {
+            pool,
+            local: Arc::new(local),
+            #[cfg(feature = "simulation")]
+            simulation: settings.simulation.clone(),
+            external: ExternalPlugins::find(settings, logger)?,
+        };
+        let nowhere = PluginResources::local(&settings.data_dir.join("resources"));
+        installed.external.check_names(&installed.built_in(&nowhere))?;
+        Ok(installed)
+    }
+
+    /// The plugins, with these resources. Sets with other resources share connections and machines with it.
+    #[must_use]
+    pub fn with_resources(&self, resources: &PluginResources) -> Arc<PluginSet> {
+        Arc::new(self.external.added(self.built_in(resources), resources))
+    }
+
+    fn built_in(&self, resources: &PluginResources) -> PluginSet {
+        let plugins = PluginSet::default()
+            .with_provider(Arc::clone(&self.local) as Arc<dyn Provider>)
+            .with_automator(Arc::new(ShellAutomator::new(self.pool.clone(), resources.clone())));
+        #[cfg(feature = "simulation")]
+        let plugins = with_simulated(plugins, &self.simulation);
+        plugins
+    }
 }
 
 /// With provider and automator `simulated`, where a directory is named for them.
 #[cfg(feature = "simulation")]
-fn with_simulated(plugins: PluginSet, settings: &Settings) -> PluginSet {
+fn with_simulated(plugins: PluginSet, settings: &crate::config::Simulation) -> PluginSet {
     use cooperage_plugins::simulated::{SimulatedAutomator, SimulatedProvider};
-    let Some(directory) = &settings.simulation.dir else { return plugins };
+    let Some(directory) = &settings.dir else { return plugins };
     plugins
         .with_provider(Arc::new(SimulatedProvider::new(directory)))
         .with_automator(Arc::new(SimulatedAutomator::new(directory)))

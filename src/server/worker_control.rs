@@ -6,6 +6,7 @@ use std::time::Duration;
 use cooperage_actors::fleet::WorkerControl;
 use cooperage_domain::entity::{AutomatorType, Entity, PluginType, ProviderType, ResourceFormat};
 use cooperage_domain::provisioner::Provisioner;
+use cooperage_domain::worker_protocol::Extension;
 use cooperage_schema::{PluginSide, SUPERADMIN, Store, StoreError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -46,7 +47,8 @@ impl WorkerControl for HttpWorkerControl {
         let (store, client, logger) = (self.store.clone(), self.client.clone(), self.logger.clone());
         let call = async move {
             let of = tenant.clone();
-            let resources = tokio::task::spawn_blocking(move || resources(&store, &of)).await;
+            let hashes = provisioner.extensions.contains(&Extension::ResourceHashes);
+            let resources = tokio::task::spawn_blocking(move || resources(&store, &of, hashes)).await;
             let resources = match resources {
                 Ok(Ok(resources)) => resources,
                 Ok(Err(fault)) => {
@@ -80,8 +82,9 @@ async fn put(client: &reqwest::Client, url: &str, body: &Value, logger: &Logger)
     false
 }
 
-/// A tenant's live plugin resources, in the shape provisioners read: side, plugin, kind, and the versions in use.
-fn resources(store: &Store, tenant: &str) -> Result<Value, StoreError> {
+/// A tenant's live plugin resources, in the shape provisioners read: side, plugin, kind, and the versions in use, with
+/// their hashes for those who know what to do with them.
+fn resources(store: &Store, tenant: &str, hashes: bool) -> Result<Value, StoreError> {
     let active = store.live_resources(tenant)?;
     let providers = store.entities::<ProviderType>(SUPERADMIN)?;
     let automators = store.entities::<AutomatorType>(SUPERADMIN)?;
@@ -92,7 +95,10 @@ fn resources(store: &Store, tenant: &str) -> Result<Value, StoreError> {
                 .filter(|one| {
                     one.of.side == side && one.of.plugin == plugin.base.name && one.of.kind == *name
                 })
-                .map(|one| json!({ "name": one.name, "version": one.version }))
+                .map(|one| match hashes {
+                    true => json!({ "name": one.name, "version": one.version, "sha256": one.sha256 }),
+                    false => json!({ "name": one.name, "version": one.version }),
+                })
                 .collect();
             let format = match kind.format {
                 ResourceFormat::File => "file",

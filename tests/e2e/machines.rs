@@ -30,6 +30,8 @@ static IMAGES: LazyLock<PathBuf> = LazyLock::new(|| {
 pub struct Machines {
     pub server: Server,
     pub footprint: Footprint,
+    /// Where the machines and the key to them are kept.
+    kept: PathBuf,
     provider: LocalProvider,
     runtime: Runtime,
 }
@@ -37,6 +39,15 @@ pub struct Machines {
 impl Machines {
     /// With these folders of the catalog; `None`, after saying why, where machines cannot run.
     pub fn start(folders: &[&str], settings: &[&str]) -> Option<Self> {
+        Self::start_for(folders, settings, Server::data_dir)
+    }
+
+    /// The same, with machines that are kept elsewhere than in the server's data directory.
+    pub fn start_for(
+        folders: &[&str],
+        settings: &[&str],
+        kept: impl FnOnce(&Server) -> PathBuf,
+    ) -> Option<Self> {
         let runtime = Runtime::new().unwrap();
         let probe = tempfile::tempdir().unwrap();
         let missing = runtime.block_on(preflight(&local_settings(probe.path())));
@@ -47,13 +58,14 @@ impl Machines {
         }
         let recipe = images::Recipe::named(IMAGE).unwrap();
         runtime.block_on(images::build(&IMAGES, IMAGE, &recipe)).unwrap();
-        let mut all = vec![format!("local.images_dir={}", IMAGES.display()), "local.bridge=".to_owned()];
+        let mut all = machine_settings();
         all.extend(settings.iter().map(|setting| (*setting).to_owned()));
         let server = Server::start(&all);
-        let settings = local_settings(&server.data_dir());
+        let kept = kept(&server);
+        let settings = local_settings(&kept);
         let footprint = Footprint::new(settings.state_dir.clone());
         let provider = LocalProvider::new(settings, Logger::root(Discard, o!())).unwrap();
-        let machines = Self { server, footprint, provider, runtime };
+        let machines = Self { server, footprint, kept, provider, runtime };
         let admin = machines.server.admin();
         folders.iter().for_each(|folder| apply_folder(&admin, folder));
         Some(machines)
@@ -84,7 +96,7 @@ impl Machines {
             .args(["-F", "none", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes"])
             .args(["-o", "ConnectTimeout=10", "-o", &format!("UserKnownHostsFile={}", known.display())])
             .arg("-i")
-            .arg(self.server.data_dir().join("identity"))
+            .arg(self.kept.join("identity"))
             .args([&format!("root@{address}"), command])
             .output()
             .unwrap();
@@ -111,6 +123,11 @@ impl Drop for Machines {
             assert_eq!(self.footprint.now(), [""; 0], "left on the host");
         }
     }
+}
+
+/// Settings of whoever makes the machines.
+pub fn machine_settings() -> Vec<String> {
+    vec![format!("local.images_dir={}", IMAGES.display()), "local.bridge=".to_owned()]
 }
 
 /// As the server with this data directory has them.

@@ -12,4 +12,5 @@ mod kills;
 #[path = "../lab/mod.rs"]
 mod lab;
 mod machines;
+mod remote;
 mod three_at_once;

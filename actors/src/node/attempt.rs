@@ -60,8 +60,9 @@ impl Node {
                     .boxed_local()
             }
             Worker::Elsewhere { name, waits } => {
+                let (worker, tenant) = (name.clone(), self.identity.tenant.clone());
                 let order = waits.take().map(|waits| (order, waits));
-                let hand_over = HandOver { execution, worker: name.clone(), order };
+                let hand_over = HandOver { execution, worker, tenant, order };
                 self.colleagues
                     .handover
                     .send(hand_over)

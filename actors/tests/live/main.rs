@@ -6,6 +6,7 @@
 
 mod abort;
 mod adoption;
+mod agent;
 mod create;
 mod database;
 mod failing;

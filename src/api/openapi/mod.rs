@@ -15,6 +15,9 @@ use cooperage_domain::entity::{
 use cooperage_domain::provisioner::Provisioner;
 use cooperage_domain::task::{TaskOrder, TaskReport};
 use cooperage_domain::tenant::TenantSpec;
+use cooperage_domain::worker_protocol::{
+    Finished, Granted, OutputBatch, OutputTaken, TakeBatch, Taken, Unwanted, Watch,
+};
 use utoipa::PartialSchema;
 use utoipa::ToSchema;
 use utoipa::openapi::path::{HttpMethod, OperationBuilder, ParameterBuilder, ParameterIn, PathItem};
@@ -237,7 +240,8 @@ fn components() -> Components {
         ($($type:ty),+ $(,)?) => { $(all = add::<$type>(all);)+ };
     }
     add!(Provider, HardwareType, ImageType, Service, ClusterTemplate, PartialTemplate, PluginType);
-    add!(ClusterRequest, TenantSpec, Provisioner, TaskOrder, TaskReport);
+    add!(ClusterRequest, TenantSpec, Provisioner, TaskOrder, TaskReport, Finished);
+    add!(Granted, TakeBatch, Taken, OutputBatch, OutputTaken, Watch, Unwanted);
     all = shapes::add_all(all);
     let by_name = |of: &str| {
         ObjectBuilder::new()

@@ -318,7 +318,9 @@ fn own() -> Vec<Operation> {
 fn tasks() -> Vec<Operation> {
     let (read, work) = (Rule::read(Provisioner, Tasks), Rule::write(Provisioner, Tasks));
     vec![
-        inner(Method::PUT, "/v2/provisioners/{id}", work, "Register a provisioner").takes("Registration"),
+        inner(Method::PUT, "/v2/provisioners/{id}", work, "Register a provisioner")
+            .takes("Registration")
+            .gives("Granted"),
         inner(Method::DELETE, "/v2/provisioners/{id}", work, "Go; the provisioner's work is given to others"),
         inner(Method::POST, "/v2/provisioners/{id}/heartbeat", work, "Still there; 404: register again")
             .takes("Heartbeat"),
@@ -333,8 +335,22 @@ fn tasks() -> Vec<Operation> {
         inner(Method::POST, "/v2/tasks/take", work, "A task for a worker, or 204")
             .takes("Worker")
             .gives("TaskOrder"),
+        inner(
+            Method::POST,
+            "/v2/tasks/take/batch",
+            work,
+            "Tasks for several workers; waits until there is one",
+        )
+        .takes("TakeBatch")
+        .gives("Taken"),
+        inner(Method::POST, "/v2/tasks/output", work, "What tasks print while they run")
+            .takes("OutputBatch")
+            .gives("OutputTaken"),
+        inner(Method::POST, "/v2/tasks/watch", work, "Which of the tasks in hand are not wanted any more")
+            .takes("Watch")
+            .gives("Unwanted"),
         inner(Method::POST, "/v2/tasks/finish", work, "A worker's report; answered when it is durable")
-            .takes("TaskReport")
+            .takes("Finished")
             .refuses(&[417]),
     ]
 }

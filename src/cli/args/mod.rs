@@ -5,6 +5,7 @@
 mod audit;
 pub mod cluster;
 mod nouns;
+mod provisioner;
 mod waiting;
 
 #[cfg(test)]
@@ -15,6 +16,7 @@ pub use cluster::{
     LogsArgs, PlanArgs, Seen, ServicesArgs, SshArgs, WaitForArgs,
 };
 pub use nouns::Noun;
+pub use provisioner::{ProvisionerArgs, ProvisionerNoun};
 pub use waiting::{FieldArgs, WaitArgs, WatchArgs, YesArgs};
 
 use std::path::PathBuf;
@@ -112,6 +114,9 @@ pub enum Command {
     /// Run a server in the foreground
     #[command(after_help = "Example: cooperage serve --config cooperage.toml --set workers.local=32")]
     Serve(SettingsArgs),
+    /// Run workers for a server on another machine, in the foreground
+    #[command(after_help = provisioner::HELP)]
+    Provisioner(ProvisionerNoun),
     /// Show the settings a server would run with
     #[command(subcommand)]
     Config(ConfigCommand),

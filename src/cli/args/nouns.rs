@@ -7,8 +7,8 @@ use crate::cli::client::Client;
 use crate::cli::failure::Failure;
 use crate::cli::screen::Screen;
 use crate::cli::{
-    apply, audit, cluster, entity, image, import_export, metrics, node, plugin, profile, provisioner,
-    resource, secrets, status, template, tenant,
+    apply, audit, cluster, entity, image, import_export, metrics, node, plugin, profile, resource, secrets,
+    status, template, tenant,
 };
 use cooperage_domain::entity::Kind;
 
@@ -83,9 +83,6 @@ resources/shell/scripts/nginx.sh, are uploaded. Either everything is stored or n
     /// Tenants: who shares the installation, and how much of it
     #[command(subcommand, visible_alias = "tenants")]
     Tenant(tenant::TenantCommand) => tenant::run();
-    /// Provisioners on other machines
-    #[command(subcommand, visible_alias = "provisioners")]
-    Provisioner(provisioner::ProvisionerCommand) => provisioner::run();
     /// Tasks that wait for workers, by tenant
     #[command(subcommand, visible_alias = "queues")]
     Queue(metrics::QueueCommand) => metrics::queues();

@@ -116,6 +116,10 @@ pub struct Registration {
     host: String,
     port: u16,
     capacity_total: u32,
+    /// What it speaks beyond Coopr's protocol.
+    extensions: Option<Vec<String>>,
+    /// Whether it takes no more tasks.
+    draining: Option<bool>,
 }
 
 /// A sign of life.

@@ -1,0 +1,175 @@
+//! Tasks for many workers of a provisioner with one request, which waits until there are some.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use actix::Addr;
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, web};
+use cooperage_actors::cluster::GetState;
+use cooperage_actors::handover::FindUndelivered;
+use cooperage_actors::provisioner::Execution;
+use cooperage_actors::registry::{Find, FindPool};
+use cooperage_actors::worker_pool::{Dismiss, Park, WorkerPool};
+use cooperage_domain::cluster;
+use cooperage_domain::task::TaskOrder;
+use cooperage_domain::worker_protocol::{LONGEST_WAIT_SECONDS, MOST_WORKERS, TakeBatch, Taken, TakenTask};
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::FuturesUnordered;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, timeout_at};
+
+use super::body;
+use super::problem::Problem;
+use super::routes::Routes;
+use super::state::AppState;
+use super::tasks::{require_registered, worker_name};
+
+/// How long to wait for more tasks once there is one.
+const GATHER: Duration = Duration::from_millis(5);
+/// How long a task that was given to a worker may take until it is recorded; then the worker is offered it again.
+const RECORDED_WITHIN: Duration = Duration::from_secs(5);
+
+/// How often those who wait are asked after tasks that never arrived.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// Tells batches of one provisioner from each other.
+static TICKET: AtomicU64 = AtomicU64::new(0);
+
+type State = web::Data<AppState>;
+
+/// Routes for provisioners.
+pub fn routes(routes: &mut Routes<'_>) {
+    routes.at("/v2/tasks/take/batch", |on| on.post(take));
+}
+
+async fn take(state: State, body: web::Bytes) -> Result<HttpResponse, Problem> {
+    let batch: TakeBatch = body::parse(&body)?;
+    check(&batch)?;
+    let provisioner = require_registered(&state, &batch.provisioner_id).await?;
+    let names: Vec<String> =
+        batch.worker_ids.iter().map(|worker| worker_name(&batch.provisioner_id, worker)).collect();
+    let pool = FindPool { tenant: batch.tenant_id.clone() };
+    let pool = state.registry.send(pool).await.map_err(Problem::internal)?;
+    let mut taken = Vec::new();
+    // One that is about to go only gets what is its already.
+    if names.is_empty() || provisioner.draining {
+        pool.do_send(Dismiss { provisioner: batch.provisioner_id.clone(), ticket: None });
+    } else if undelivered(&state, &batch.tenant_id, &names).await?.is_empty() {
+        let parking = Parking::new(pool, batch.provisioner_id.clone(), &names);
+        taken = parking.wait(&state, &batch.tenant_id, &names, wait(&batch)).await?;
+    }
+    let served: BTreeSet<&String> = taken.iter().map(|(name, _)| name).collect();
+    let others: Vec<String> = names.iter().filter(|name| !served.contains(name)).cloned().collect();
+    for (name, execution) in undelivered(&state, &batch.tenant_id, &others).await? {
+        taken.extend(order_again(&state, execution).await.map(|order| (name, order)));
+    }
+    let prefix = batch.provisioner_id.len() + 1;
+    let task = |(name, task): (String, TaskOrder)| TakenTask { worker_id: name[prefix..].to_owned(), task };
+    Ok(HttpResponse::Ok().json(Taken { tasks: taken.into_iter().map(task).collect() }))
+}
+
+/// What these workers hold although they ask for something: it never arrived.
+async fn undelivered(
+    state: &State,
+    tenant: &str,
+    names: &[String],
+) -> Result<Vec<(String, Execution)>, Problem> {
+    let find = FindUndelivered { tenant: tenant.to_owned(), workers: names.to_vec() };
+    state.handover.send(find).await.map_err(Problem::internal)
+}
+
+/// The order of an execution that is open, as it was given: for a worker that never received it.
+async fn order_again(state: &State, execution: Execution) -> Option<TaskOrder> {
+    let Execution { task, attempt } = execution;
+    let find = Find { id: task.job.cluster };
+    let cluster = state.registry.send(find).await.ok()?.ok()?;
+    let cluster = cluster.send(GetState).await.ok()??;
+    // An order of an earlier job would be another task's.
+    cluster.latest_job().filter(|job| job.id == task.job)?;
+    let mut order = cluster::order(&cluster, task.number, attempt).ok()?;
+    let secrets = state.vault.known(task.job.cluster).unwrap_or_default();
+    secrets.secrets.reveal_in(&mut order.config.provider);
+    Some(order)
+}
+
+fn wait(batch: &TakeBatch) -> Duration {
+    Duration::from_secs(batch.wait_seconds.min(LONGEST_WAIT_SECONDS).into())
+}
+
+fn check(batch: &TakeBatch) -> Result<(), Problem> {
+    let asked = batch.worker_ids.len();
+    if asked <= MOST_WORKERS {
+        return Ok(());
+    }
+    let detail = format!("workerIds: {asked} workers in one request; at most {MOST_WORKERS} are allowed");
+    Err(Problem::new(StatusCode::BAD_REQUEST, detail)
+        .at("workerIds", asked.to_string())
+        .with_remedy("ask for fewer workers at once, and for the others with the next request"))
+}
+
+type Wait = BoxFuture<'static, (String, Option<TaskOrder>)>;
+
+/// Workers that wait in the pool of their tenant.
+struct Parking {
+    pool: Addr<WorkerPool>,
+    provisioner: String,
+    ticket: u64,
+    waits: FuturesUnordered<Wait>,
+    taken: Vec<(String, TaskOrder)>,
+}
+
+impl Parking {
+    fn new(pool: Addr<WorkerPool>, provisioner: String, names: &[String]) -> Self {
+        let ticket = TICKET.fetch_add(1, Ordering::Relaxed);
+        let waits = FuturesUnordered::new();
+        let place = |name: &String| {
+            let (place, order) = oneshot::channel();
+            let named = name.clone();
+            waits.push(Box::pin(async move { (named, order.await.ok()) }) as Wait);
+            (name.clone(), place)
+        };
+        let workers = names.iter().map(place).collect();
+        pool.do_send(Park { provisioner: provisioner.clone(), ticket, workers });
+        Self { pool, provisioner, ticket, waits, taken: Vec::new() }
+    }
+
+    /// Until there is a task, and a little longer; or until the time is up, the server stops, or it turns out that a worker
+    /// has a task that never arrived, as may be known only some time after a restart.
+    async fn wait(
+        mut self,
+        state: &State,
+        tenant: &str,
+        names: &[String],
+        limit: Duration,
+    ) -> Result<Vec<(String, TaskOrder)>, Problem> {
+        let until = Instant::now() + limit;
+        while self.taken.is_empty() && !self.waits.is_empty() && Instant::now() < until {
+            let look = until.min(Instant::now() + LOOK_AGAIN);
+            tokio::select! {
+                () = self.gather(look, 1) => {}
+                () = state.stopping.cancelled() => break,
+            }
+            if self.taken.is_empty() && !undelivered(state, tenant, names).await?.is_empty() {
+                break;
+            }
+        }
+        if !self.taken.is_empty() {
+            self.gather(Instant::now() + GATHER, usize::MAX).await;
+        }
+        self.pool.do_send(Dismiss { provisioner: self.provisioner.clone(), ticket: Some(self.ticket) });
+        self.gather(Instant::now() + RECORDED_WITHIN, usize::MAX).await;
+        Ok(self.taken)
+    }
+
+    /// Until there are so many tasks, nobody waits any more, or the time is up. Places whose node had nothing to do after
+    /// all end empty.
+    async fn gather(&mut self, until: Instant, enough: usize) {
+        while self.taken.len() < enough {
+            let Ok(Some((name, order))) = timeout_at(until, self.waits.next()).await else { return };
+            self.taken.extend(order.map(|order| (name, order)));
+        }
+    }
+}
