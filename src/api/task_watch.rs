@@ -29,6 +29,12 @@ pub fn routes(routes: &mut Routes<'_>) {
 async fn output(state: State, body: web::Bytes) -> Answer {
     let batch: OutputBatch = body::parse(&body)?;
     require_registered(&state, &batch.provisioner_id).await?;
+    // To its end even if the provisioner goes away: what is counted must be kept.
+    let taken = actix_rt::spawn(take_in(state, batch)).await.map_err(Problem::internal)??;
+    Ok(HttpResponse::Ok().json(OutputTaken { taken }))
+}
+
+async fn take_in(state: State, batch: OutputBatch) -> Result<Vec<LinesTaken>, Problem> {
     let mut taken = Vec::new();
     for part in batch.outputs {
         let worker = worker_name(&batch.provisioner_id, &part.worker_id);
@@ -43,7 +49,7 @@ async fn output(state: State, body: web::Bytes) -> Answer {
             taken.push(LinesTaken { execution: part.execution, next });
         }
     }
-    Ok(HttpResponse::Ok().json(OutputTaken { taken }))
+    Ok(taken)
 }
 
 /// Has lines stored, but for the first ones, which are there already.
