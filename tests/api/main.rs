@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, clippy::print_stdout)]
 
 mod audit;
+mod bucket;
 mod catalog;
 #[path = "../lab/mod.rs"]
 mod lab;

@@ -12,21 +12,22 @@ use tempfile::TempDir;
 
 use crate::lab::{Client, Server, apply, wait_for};
 
-const LIMIT: Duration = Duration::from_secs(60);
+pub const LIMIT: Duration = Duration::from_secs(60);
 /// Marks a process that is to be looked for.
 const SLEEP: &str = "86311";
 
-/// A folder that every user may read, and those in it write to.
-struct Place(TempDir);
+/// A folder that every user may read.
+pub struct Place(TempDir);
 
 impl Place {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         Self(folder)
     }
 
-    fn open(&self, name: &str) -> PathBuf {
+    /// A folder that every user may write to.
+    pub fn open(&self, name: &str) -> PathBuf {
         let path = self.0.path().join(name);
         fs::create_dir(&path).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
@@ -47,7 +48,7 @@ impl Place {
     }
 
     /// Provider `acme`, carried out by a script.
-    fn script(&self, script: &str) -> PathBuf {
+    pub fn script(&self, script: &str) -> PathBuf {
         let plugins = self.0.path().join("plugins");
         fs::create_dir_all(plugins.join("acme")).unwrap();
         fs::write(plugins.join("acme/run"), script).unwrap();
@@ -59,12 +60,12 @@ impl Place {
     }
 }
 
-fn setting(plugins: &Path) -> String {
+pub fn setting(plugins: &Path) -> String {
     format!("plugins.dir={}", plugins.display())
 }
 
 /// A template `farm` of one service with these actions, on a provider.
-fn describe(admin: &Client, provider: &Value, actions: &Value) {
+pub fn describe(admin: &Client, provider: &Value, actions: &Value) {
     let name = provider["name"].as_str().unwrap();
     let on = |value: Value| json!({ name: value });
     apply(
@@ -83,7 +84,7 @@ fn describe(admin: &Client, provider: &Value, actions: &Value) {
     );
 }
 
-fn names(folder: &Path) -> Vec<String> {
+pub fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())

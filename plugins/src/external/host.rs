@@ -85,12 +85,11 @@ impl PluginHost {
         let (host, what, order) = (Arc::clone(self), declared.clone(), task.clone());
         let prepared = spawn_blocking(move || host.prepare(&what, &order)).await;
         let prepared = prepared.map_err(|fault| fault.to_string()).and_then(|prepared| prepared);
-        let Prepared { workspace, input } = prepared
-            .map_err(|fault| TaskFault::nothing_made(format!("Plugin {name} was not started: {fault}")))?;
+        // Never that nothing was made: the same order may have been carried out before a crash.
+        let Prepared { workspace, input } =
+            prepared.map_err(|fault| broken_off(name, format!("it was not started: {fault}")))?;
         let result = if task.cancel.is_cancelled() {
-            Err(TaskFault::nothing_made(format!(
-                "Plugin {name} was not started: nobody wants its result any more"
-            )))
+            Err(broken_off(name, "it was not started: nobody wants its result any more"))
         } else {
             self.run(declared, &workspace, input, task, &masks).await
         };
@@ -109,7 +108,7 @@ impl PluginHost {
     /// Waits for the disk.
     fn prepare(&self, declared: &Declared, task: &Context) -> Result<Prepared, String> {
         let account = self.account.as_ref();
-        let workspace = Workspace::make(&self.runs, account).map_err(|fault| fault.to_string())?;
+        let workspace = Workspace::make(&self.runs).map_err(|fault| fault.to_string())?;
         let furniture = Furniture {
             resources: &self.resources,
             tenant: &task.tenant,
@@ -127,6 +126,7 @@ impl PluginHost {
         }
         let name = &declared.plugin_type.base.name;
         let input = order::written(name, &task.order, server_key.as_deref(), identity.as_deref());
+        account.map_or(Ok(()), |account| workspace.hand_over(account)).map_err(|fault| fault.to_string())?;
         Ok(Prepared { workspace, input: format!("{input}\n").into_bytes() })
     }
 
@@ -143,10 +143,7 @@ impl PluginHost {
         let mut group = self.start(declared, &work, &home).map_err(|fault| {
             let user = self.account.as_ref().map_or("the server's user", |account| account.name.as_str());
             let remedy = "it and the folders above it must be open to that user, and its first line must name a program";
-            TaskFault::nothing_made(format!(
-                "Plugin {name}: {} cannot be run as {user}: {fault}; {remedy}",
-                declared.program.display()
-            ))
+            broken_off(name, format!("{} cannot be run as {user}: {fault}; {remedy}", declared.program.display()))
         })?;
         let output = Masked { output: &*task.output, masks };
         let mut errors = OutputLines::new(&output);

@@ -5,7 +5,7 @@ use std::fmt;
 use cooperage_domain::task::TaskReport;
 
 use super::protocol::Report;
-use crate::context::{GENERAL_FAILURE, TaskFault};
+use crate::context::TaskFault;
 
 /// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub(super) fn verdict(plugin: &str, ending: Ending, report: Option<Report>) -> R
 
 /// What a run comes to that was broken off, with the reason.
 pub(super) fn broken_off(plugin: &str, reason: impl fmt::Display) -> TaskFault {
-    TaskFault { status: GENERAL_FAILURE, ..TaskFault::new(format!("Plugin {plugin}: {reason}")) }
+    TaskFault::new(format!("Plugin {plugin}: {reason}"))
 }
 
 #[cfg(test)]

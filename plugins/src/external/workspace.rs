@@ -46,10 +46,11 @@ impl Drop for Workspace {
 }
 
 impl Workspace {
-    /// A fresh one for `account`, with its record in `runs`.
-    pub(super) fn make(runs: &Path, account: Option<&Account>) -> io::Result<Self> {
+    /// A fresh one with its record in `runs`, for us alone: nobody can change anything below it while it is furnished.
+    pub(super) fn make(runs: &Path) -> io::Result<Self> {
         fs::create_dir_all(runs)?;
-        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir()?;
+        let private = Permissions::from_mode(0o700);
+        let folder = tempfile::Builder::new().prefix(PREFIX).permissions(private).tempdir()?;
         let record = runs.join(folder.path().file_name().unwrap_or_default());
         fs::write(&record, folder.path().as_os_str().as_encoded_bytes())?;
         let made = Self { folder, record };
@@ -57,12 +58,15 @@ impl Workspace {
             fs::create_dir(&path)?;
             fs::set_permissions(&path, Permissions::from_mode(0o700))?;
         }
-        if let Some(account) = account {
-            [made.home(), made.work(), made.folder.path().to_owned()]
-                .iter()
-                .try_for_each(|path| account.own(path))?;
-        }
         Ok(made)
+    }
+
+    /// Gives it to the run's user. After that nothing may be written to it but by the run.
+    pub(super) fn hand_over(&self, account: &Account) -> io::Result<()> {
+        // The outermost last: it is the door.
+        [self.home(), self.work(), self.folder.path().to_owned()]
+            .iter()
+            .try_for_each(|path| account.own(path))
     }
 
     pub(super) fn home(&self) -> PathBuf {
@@ -205,11 +209,11 @@ mod tests {
     #[test]
     fn a_folder_goes_with_its_run_and_with_the_next_start_after_a_crash() {
         let runs = tempfile::tempdir().unwrap();
-        let made = Workspace::make(runs.path(), None).unwrap();
+        let made = Workspace::make(runs.path()).unwrap();
         let folder = made.folder.path().to_owned();
         drop(made);
         assert!(!folder.exists() && fs::read_dir(runs.path()).unwrap().count() == 0);
-        let made = Workspace::make(runs.path(), None).unwrap();
+        let made = Workspace::make(runs.path()).unwrap();
         let folder = made.folder.path().to_owned();
         let mut left =
             std::process::Command::new("sleep").arg("60").env("HOME", made.home()).spawn().unwrap();
@@ -218,6 +222,23 @@ mod tests {
         assert!(!folder.exists() && !left.wait().unwrap().success());
         assert_eq!(sweep(runs.path()).unwrap(), Swept::default());
         assert_eq!(sweep(&runs.path().join("none")).unwrap(), Swept::default());
+    }
+
+    #[test]
+    fn it_is_closed_to_the_run_s_user_until_it_is_complete() {
+        use std::os::unix::fs::MetadataExt;
+        let Some(account) = Account::for_plugins("nobody").unwrap() else { return };
+        let runs = tempfile::tempdir().unwrap();
+        let made = Workspace::make(runs.path()).unwrap();
+        let owner = || {
+            (
+                made.folder.path().metadata().unwrap().uid(),
+                made.folder.path().metadata().unwrap().mode() & 0o777,
+            )
+        };
+        assert_eq!(owner(), (0, 0o700));
+        made.hand_over(&account).unwrap();
+        assert_eq!(owner(), (account.uid, 0o700));
     }
 
     #[test]
