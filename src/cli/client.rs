@@ -205,10 +205,11 @@ impl Client {
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.server()));
-        let request = request
-            .header("Coopr-UserID", &self.connection.user)
-            .header("Coopr-TenantID", &self.connection.tenant)
-            .header("Accept", "application/json, application/problem+json");
+        let mut request = request.header("Accept", "application/json, application/problem+json");
+        let named = [("Coopr-UserID", &self.connection.user), ("Coopr-TenantID", &self.connection.tenant)];
+        for (header, name) in named {
+            request = name.iter().fold(request, |request, name| request.header(header, name));
+        }
         match &self.connection.token {
             Some(token) => request.bearer_auth(token),
             None => request,
