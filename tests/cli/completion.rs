@@ -78,5 +78,7 @@ fn the_manual_has_a_page_for_every_command() {
     terminal.types("man --dir man1").ok();
     let page = |name: &str| std::fs::read_to_string(terminal.home().join("man1").join(name)).unwrap();
     assert!(page("cooperage.1").contains("Exit codes"));
+    let pages = std::fs::read_dir(terminal.home().join("man1")).unwrap();
+    assert!(pages.flatten().all(|page| !page.file_name().to_str().unwrap().contains("help")));
     assert!(page("cooperage-cluster-create.1").contains("dry\\-run"));
 }
