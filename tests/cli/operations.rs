@@ -43,6 +43,19 @@ fn resources_are_uploaded_used_and_taken_back() {
 }
 
 #[test]
+fn plugin_types_are_deleted_by_version() {
+    let terminal = Terminal::new();
+    let types = |line: &str| terminal.types(line);
+    types("plugin delete simulated --yes").fails(1, "--side provider or --side automator");
+    types("plugin delete simulated --side provider --version 1 --yes").ok();
+    assert_eq!(
+        types("plugin list --side provider -o name").lines().iter().filter(|it| *it == "simulated").count(),
+        0
+    );
+    types("plugin show simulated").ok();
+}
+
+#[test]
 fn tenants_are_made_changed_and_removed() {
     let terminal = Terminal::new();
     let made = terminal.types("tenant create dept --max-nodes 7 --bootstrap -o json").json();

@@ -8,7 +8,7 @@ use crate::terminal::Terminal;
 const COMMANDS: [(&str, &str); 29] = [
     ("cluster list", "00000001"),
     ("cluster show farm", "00000001"),
-    ("cluster status farm", ""),
+    ("cluster status farm", "00000001"),
     ("cluster nodes farm", ""),
     ("cluster services farm", "web"),
     ("cluster config farm", "web"),

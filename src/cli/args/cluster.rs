@@ -72,7 +72,7 @@ Services are configured anew and, unless told otherwise, restarted.")]
   cooperage cluster wait shop --timeout 15m
   cooperage cluster wait shop --for terminated --timeout 1h
 
-For scripts: nothing is shown, the exit code says how it went.")]
+For scripts: there is no result, the exit code says how it went.")]
     Wait(WaitForArgs),
     /// Show what tasks printed
     #[command(
