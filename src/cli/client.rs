@@ -108,6 +108,8 @@ impl Client {
     /// # Errors
     /// When the system lets no client be made, or the certificates are none.
     pub fn within(connection: Connection, limit: Duration) -> Result<Self, ClientFault> {
+        // As `main` does it; tests come here by themselves.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = reqwest::Client::builder().connect_timeout(CONNECT_LIMIT.min(limit)).timeout(limit);
         let builder = if connection.is_local() { builder.no_proxy() } else { builder };
         let failed = |fault| unreachable(&connection, &fault);

@@ -5,9 +5,7 @@ use crate::terminal::{Terminal, ran};
 /// What bash offers at the end of a line.
 fn offers(terminal: &Terminal, line: &str) -> Vec<String> {
     let words: Vec<&str> = line.split(' ').collect();
-    let mut command = terminal.command();
-    command.env("COOPERAGE_SERVER", terminal.server.base());
-    command.env("COOPERAGE_TOKEN_FILE", terminal.server.data_dir().join("admin.token"));
+    let mut command = terminal.at_the_server();
     command.env("COOPERAGE_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", (words.len() - 1).to_string());
     command.env("_CLAP_IFS", "\n").env("_CLAP_COMPLETE_COMP_TYPE", "9").env("_CLAP_COMPLETE_SPACE", "true");
     let ran = ran(command.arg("--").args(&words), "");

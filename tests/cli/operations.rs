@@ -70,9 +70,7 @@ fn tenants_are_made_changed_and_removed() {
 #[test]
 fn a_command_asks_before_it_destroys_and_prompts_nobody_who_is_not_there() {
     let terminal = Terminal::new();
-    let mut command = terminal.command();
-    command.env("COOPERAGE_SERVER", terminal.server.base());
-    command.env("COOPERAGE_TOKEN_FILE", terminal.server.data_dir().join("admin.token"));
+    let mut command = terminal.at_the_server();
     // A pipe is nobody, whatever it says.
     let refused = ran(command.args(["service", "delete", "web"]), "y\n");
     refused.fails(1, "use --yes");
