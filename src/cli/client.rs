@@ -108,6 +108,8 @@ impl Client {
     /// # Errors
     /// When the system lets no client be made, or the certificates are none.
     pub fn within(connection: Connection, limit: Duration) -> Result<Self, ClientFault> {
+        // As `main` does it; tests come here by themselves.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = reqwest::Client::builder().connect_timeout(CONNECT_LIMIT.min(limit)).timeout(limit);
         let builder = if connection.is_local() { builder.no_proxy() } else { builder };
         let failed = |fault| unreachable(&connection, &fault);
@@ -205,10 +207,11 @@ impl Client {
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.server()));
-        let request = request
-            .header("Coopr-UserID", &self.connection.user)
-            .header("Coopr-TenantID", &self.connection.tenant)
-            .header("Accept", "application/json, application/problem+json");
+        let mut request = request.header("Accept", "application/json, application/problem+json");
+        let named = [("Coopr-UserID", &self.connection.user), ("Coopr-TenantID", &self.connection.tenant)];
+        for (header, name) in named {
+            request = name.iter().fold(request, |request, name| request.header(header, name));
+        }
         match &self.connection.token {
             Some(token) => request.bearer_auth(token),
             None => request,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::args::Globals;
 use super::complete;
 use super::connection::contexts::{self, Context, Contexts};
-use super::connection::{choice, parse_server};
+use super::connection::{choice, is_local, parse_server};
 use super::failure::Failure;
 use super::screen::Screen;
 use super::table::Table;
@@ -143,10 +143,23 @@ fn set(
         all.current = Some(args.name.clone());
     }
     all.save(file)?;
+    if let Some(warning) = all.contexts.get(&args.name).and_then(warning) {
+        screen.note(&warning);
+    }
     let shown = as_json(all, &args.name);
     screen.note(&format!("context {} is in {}", args.name, file.display()));
     screen.result(&shown, || super::yaml::render(&shown));
     Ok(())
+}
+
+/// What everybody on the way to the server will see.
+fn warning(context: &Context) -> Option<String> {
+    let server = parse_server(&context.server).ok()?;
+    let is_seen = server.scheme() == "http" && !is_local(&server);
+    let has_token = context.token.is_some() || context.token_file.is_some();
+    (is_seen && has_token).then(|| {
+        format!("warning: the token goes to {server} unencrypted; use https, or a tunnel to this host")
+    })
 }
 
 /// A name that is a bare key in the file and a word in a shell.
@@ -253,4 +266,26 @@ fn current(globals: &Globals, screen: &Screen) -> Result<(), Failure> {
         },
     );
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_that_everybody_can_read_on_its_way_is_warned_of() {
+        let context = |server: &str, token: Option<&str>| Context {
+            server: server.to_owned(),
+            token: token.map(str::to_owned),
+            ..Context::default()
+        };
+        for (server, token, warned) in [
+            ("http://10.0.0.5:55054", Some("t"), true),
+            ("http://10.0.0.5:55054", None, false),
+            ("https://10.0.0.5:55054", Some("t"), false),
+            ("http://127.0.0.1:55054", Some("t"), false),
+        ] {
+            assert_eq!(warning(&context(server, token)).is_some(), warned, "{server} {token:?}");
+        }
+    }
 }

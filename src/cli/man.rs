@@ -1,6 +1,6 @@
 //! `cooperage man`: the manual, made from the help.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use clap_mangen::Man;
@@ -25,12 +25,12 @@ pub struct ManArgs {
 /// # Errors
 /// When there is no such command, or the folder cannot be written to.
 pub fn run(args: &ManArgs, screen: &Screen) -> Result<(), Failure> {
-    let mut command = args::command();
+    let mut command = without_help(args::command());
     command.build();
     if let Some(folder) = &args.dir {
         let failed = |fault| Failure::file("write the manual to", folder, fault);
         std::fs::create_dir_all(folder).map_err(failed)?;
-        clap_mangen::generate_to(command, folder).map_err(failed)?;
+        write_below(&command, folder).map_err(failed)?;
         screen.note(&format!("the manual is in {}", folder.display()));
         return Ok(());
     }
@@ -48,10 +48,26 @@ pub fn run(args: &ManArgs, screen: &Screen) -> Result<(), Failure> {
             )
         })?;
     }
-    let mut page = Vec::new();
-    Man::new(found.clone())
-        .render(&mut page)
+    let mut text = Vec::new();
+    page(found)
+        .render(&mut text)
         .map_err(|fault| Failure::Server(format!("cannot write the page: {fault}")))?;
-    screen.line(String::from_utf8_lossy(&page).trim_end());
+    screen.line(String::from_utf8_lossy(&text).trim_end());
     Ok(())
+}
+
+/// The commands that only show help have no pages.
+fn without_help(command: clap::Command) -> clap::Command {
+    command.disable_help_subcommand(true).mut_subcommands(without_help)
+}
+
+fn page(command: &clap::Command) -> Man {
+    let source = concat!("cooperage ", env!("CARGO_PKG_VERSION"));
+    Man::new(command.clone()).source(source).manual("Cooperage")
+}
+
+/// Writes the page of a command, and of all below it.
+fn write_below(command: &clap::Command, folder: &Path) -> std::io::Result<()> {
+    page(command).generate_to(folder)?;
+    command.get_subcommands().try_for_each(|inner| write_below(inner, folder))
 }

@@ -3,7 +3,8 @@
 use cooperage_domain::entity::Kind;
 use serde_json::Value;
 
-/// What things are called by: by id where they have one, else by name; with their kind where kinds are mixed.
+/// What things are called by: by id where they have one, else by name; with their kind where kinds are mixed. A map of things
+/// is called by its keys; what is no thing has no name.
 #[must_use]
 pub fn names(value: &Value) -> Vec<String> {
     match value {
@@ -13,11 +14,13 @@ pub fn names(value: &Value) -> Vec<String> {
         Value::Bool(_) | Value::Number(_) => vec![value.to_string()],
         Value::Object(fields) => {
             let text = |key: &str| fields.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-            match (text("id"), text("kind"), text("name")) {
+            let is_map = fields.values().all(Value::is_object);
+            match (text("id").or_else(|| text("clusterid")), text("kind"), text("name")) {
                 (Some(id), ..) => vec![id.to_owned()],
                 (None, Some(kind), Some(name)) => vec![format!("{kind}/{name}")],
                 (None, None, Some(name)) => vec![name.to_owned()],
-                (None, _, None) => fields.keys().cloned().collect(),
+                (None, _, None) if is_map => fields.keys().cloned().collect(),
+                (None, _, None) => Vec::new(),
             }
         }
     }
@@ -43,6 +46,8 @@ mod tests {
             (json!([{"kind": "service", "name": "nginx"}]), vec!["service/nginx"]),
             (json!(["nginx", "redis"]), vec!["nginx", "redis"]),
             (json!({"superadmin": {"queued": 1}}), vec!["superadmin"]),
+            (json!({"clusterid": "00000001", "status": "active"}), vec!["00000001"]),
+            (json!({"server": "http://127.0.0.1", "clusters": 3}), vec![]),
             (json!(7), vec!["7"]),
             (json!([null, []]), vec![]),
         ] {

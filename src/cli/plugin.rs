@@ -40,7 +40,7 @@ pub enum PluginCommand {
         #[arg(long, value_enum)]
         side: Option<Side>,
     },
-    /// Remove one that no provisioner brings any more (superadmin)
+    /// Delete one that no provisioner brings any more, or one version (superadmin)
     #[command(
         visible_alias = "rm",
         after_help = "Example: cooperage plugin delete old-cloud --side provider"
@@ -49,6 +49,9 @@ pub enum PluginCommand {
         /// Its name
         #[arg(add = complete::plugins())]
         name: String,
+        /// Only this version
+        #[arg(long, value_name = "N")]
+        version: Option<u64>,
         /// Which one, when a provider and an automator have the name
         #[arg(long, value_enum)]
         side: Option<Side>,
@@ -77,12 +80,15 @@ pub async fn run(command: PluginCommand, client: &Client, screen: &Screen) -> Re
             screen.result(&one, || super::yaml::render(&one));
             Ok(())
         }
-        PluginCommand::Delete { name, side, yes } => {
+        PluginCommand::Delete { name, version, side, yes } => {
             let (side, _) = find(client, &name, side).await?;
-            screen.confirm(&format!("Delete {} type {name}?", side.noun()), yes.yes)?;
-            client.delete(&format!("/v2/plugins/{}/{}", side.types(), segment(&name))).await?;
-            let deleted = json!({ "side": side.noun(), "name": name });
-            screen.done(&deleted, &format!("deleted {} type {name}", side.noun()));
+            let of = version.map(|version| format!("version {version} of ")).unwrap_or_default();
+            let what = format!("{of}{} type {name}", side.noun());
+            screen.confirm(&format!("Delete {what}?"), yes.yes)?;
+            let version_path = version.map(|version| format!("/{version}")).unwrap_or_default();
+            client.delete(&format!("/v2/plugins/{}/{}{version_path}", side.types(), segment(&name))).await?;
+            let deleted = json!({ "side": side.noun(), "name": name, "version": version });
+            screen.done(&deleted, &format!("deleted {what}"));
             Ok(())
         }
     }

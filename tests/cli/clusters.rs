@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, ran};
 
 #[test]
 fn a_cluster_is_created_changed_and_deleted() {
@@ -24,7 +24,20 @@ fn a_cluster_is_created_changed_and_deleted() {
     let file = terminal.file("config.yaml", "web:\n  port: 1\nmore: [1]\n");
     terminal.types(&format!("cluster config farm --replace {}", file.display())).ok();
     assert_eq!(config(&terminal), json!({"web": {"port": 1}, "more": [1]}));
-    let unchanged = terminal.types("cluster config farm --set web.port=1");
+    let edit = |editor: &str| {
+        let mut command = terminal.at_the_server();
+        ran(command.env("EDITOR", editor).args(["cluster", "config", "farm", "--edit", "-q"]), "")
+    };
+    edit("sed -i 's/port: 1/port: 2/'").ok();
+    assert_eq!(config(&terminal), json!({"web": {"port": 2}, "more": [1]}));
+    edit("false").fails(1, "name another in EDITOR");
+    edit("truncate -s 0").fails(1, "left empty");
+    let broken = edit("echo ': [' >");
+    let kept = broken.err.split("--replace ").nth(1).unwrap().trim().to_owned();
+    std::fs::remove_file(&kept).unwrap();
+    broken.fails(1, "correct it");
+    assert_eq!(config(&terminal)["web"]["port"], 2);
+    let unchanged = terminal.types("cluster config farm --set web.port=2");
     assert!(unchanged.err.contains("unchanged"), "{unchanged:?}");
 
     for line in ["cluster restart farm web", "cluster stop farm", "cluster start farm --timeout 1m"] {

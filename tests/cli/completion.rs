@@ -5,9 +5,7 @@ use crate::terminal::{Terminal, ran};
 /// What bash offers at the end of a line.
 fn offers(terminal: &Terminal, line: &str) -> Vec<String> {
     let words: Vec<&str> = line.split(' ').collect();
-    let mut command = terminal.command();
-    command.env("COOPERAGE_SERVER", terminal.server.base());
-    command.env("COOPERAGE_TOKEN_FILE", terminal.server.data_dir().join("admin.token"));
+    let mut command = terminal.at_the_server();
     command.env("COOPERAGE_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", (words.len() - 1).to_string());
     command.env("_CLAP_IFS", "\n").env("_CLAP_COMPLETE_COMP_TYPE", "9").env("_CLAP_COMPLETE_SPACE", "true");
     let ran = ran(command.arg("--").args(&words), "");
@@ -78,5 +76,7 @@ fn the_manual_has_a_page_for_every_command() {
     terminal.types("man --dir man1").ok();
     let page = |name: &str| std::fs::read_to_string(terminal.home().join("man1").join(name)).unwrap();
     assert!(page("cooperage.1").contains("Exit codes"));
+    let pages = std::fs::read_dir(terminal.home().join("man1")).unwrap();
+    assert!(pages.flatten().all(|page| !page.file_name().to_str().unwrap().contains("help")));
     assert!(page("cooperage-cluster-create.1").contains("dry\\-run"));
 }

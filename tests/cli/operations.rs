@@ -43,6 +43,19 @@ fn resources_are_uploaded_used_and_taken_back() {
 }
 
 #[test]
+fn plugin_types_are_deleted_by_version() {
+    let terminal = Terminal::new();
+    let types = |line: &str| terminal.types(line);
+    types("plugin delete simulated --yes").fails(1, "--side provider or --side automator");
+    types("plugin delete simulated --side provider --version 1 --yes").ok();
+    assert_eq!(
+        types("plugin list --side provider -o name").lines().iter().filter(|it| *it == "simulated").count(),
+        0
+    );
+    types("plugin show simulated").ok();
+}
+
+#[test]
 fn tenants_are_made_changed_and_removed() {
     let terminal = Terminal::new();
     let made = terminal.types("tenant create dept --max-nodes 7 --bootstrap -o json").json();
@@ -57,9 +70,7 @@ fn tenants_are_made_changed_and_removed() {
 #[test]
 fn a_command_asks_before_it_destroys_and_prompts_nobody_who_is_not_there() {
     let terminal = Terminal::new();
-    let mut command = terminal.command();
-    command.env("COOPERAGE_SERVER", terminal.server.base());
-    command.env("COOPERAGE_TOKEN_FILE", terminal.server.data_dir().join("admin.token"));
+    let mut command = terminal.at_the_server();
     // A pipe is nobody, whatever it says.
     let refused = ran(command.args(["service", "delete", "web"]), "y\n");
     refused.fails(1, "use --yes");

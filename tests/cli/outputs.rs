@@ -8,7 +8,7 @@ use crate::terminal::Terminal;
 const COMMANDS: [(&str, &str); 29] = [
     ("cluster list", "00000001"),
     ("cluster show farm", "00000001"),
-    ("cluster status farm", ""),
+    ("cluster status farm", "00000001"),
     ("cluster nodes farm", ""),
     ("cluster services farm", "web"),
     ("cluster config farm", "web"),
@@ -89,9 +89,7 @@ fn machine_time_and_nodes_are_shown_as_asked_for() {
 #[test]
 fn what_is_watched_is_written_anew_when_it_changes() {
     let terminal = Terminal::new();
-    let mut command = terminal.command();
-    command.env("COOPERAGE_SERVER", terminal.server.base());
-    command.env("COOPERAGE_TOKEN_FILE", terminal.server.data_dir().join("admin.token"));
+    let mut command = terminal.at_the_server();
     command.args(["cluster", "list", "--watch=1s", "-o", "json"]);
     let mut child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));

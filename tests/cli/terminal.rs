@@ -68,10 +68,15 @@ impl Terminal {
     /// Types a line for the server; words are separated by one blank.
     #[track_caller]
     pub fn types(&self, line: &str) -> Ran {
+        ran(self.at_the_server().args(line.split(' ')), "")
+    }
+
+    /// The program, which is told by the environment which server it is to ask.
+    pub fn at_the_server(&self) -> Command {
         let mut command = self.command();
         command.env("COOPERAGE_SERVER", self.server.base());
         command.env("COOPERAGE_TOKEN_FILE", self.server.data_dir().join("admin.token"));
-        ran(command.args(line.split(' ')), "")
+        command
     }
 }
 

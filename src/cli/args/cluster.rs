@@ -44,8 +44,8 @@ Ctrl-C stops watching; the cluster goes on.")]
   cooperage cluster config shop
   cooperage cluster config shop --set nginx.port=8080 --dry-run
   cooperage cluster config shop --set nginx.port=8080 --unset redis.password --no-restart
-  cooperage cluster config shop -o yaml > shop.yaml; $EDITOR shop.yaml
-  cooperage cluster config shop --replace shop.yaml
+  cooperage cluster config shop --edit
+  cooperage cluster config shop --replace shop.yaml --timeout 10m
 
 Services are configured anew and, unless told otherwise, restarted.")]
     Config(Box<ConfigArgs>),
@@ -72,7 +72,7 @@ Services are configured anew and, unless told otherwise, restarted.")]
   cooperage cluster wait shop --timeout 15m
   cooperage cluster wait shop --for terminated --timeout 1h
 
-For scripts: nothing is shown, the exit code says how it went.")]
+For scripts: there is no result, the exit code says how it went.")]
     Wait(WaitForArgs),
     /// Show what tasks printed
     #[command(
@@ -259,6 +259,9 @@ pub struct ConfigArgs {
     /// File (YAML, JSON or TOML) with the whole configuration
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "merge")]
     pub replace: Option<PathBuf>,
+    /// Open the whole configuration in VISUAL, EDITOR or vi
+    #[arg(long, conflicts_with_all = ["set", "unset", "merge", "replace"])]
+    pub edit: bool,
     /// Do not restart services
     #[arg(long)]
     pub no_restart: bool,

@@ -2,6 +2,10 @@
 //!
 //! The server takes a configuration as a whole: what is to change is laid over what is there.
 
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+
 use serde_json::{Map, Value, json};
 
 use super::config_values::{merge, parse_override, remove};
@@ -47,6 +51,9 @@ pub async fn run(args: &ConfigArgs, client: &Client, screen: &Screen) -> Result<
 /// The configuration that is wanted, if another one is.
 fn changed(args: &ConfigArgs, before: &Map<String, Value>) -> Result<Option<Map<String, Value>>, Failure> {
     let read = |file: &Option<std::path::PathBuf>| file.as_deref().map(documents::read_values).transpose();
+    if args.edit {
+        return edited(before, &args.which.cluster).map(Some);
+    }
     let (whole, over) = (read(&args.replace)?, read(&args.merge)?);
     let sets = args.set.iter().map(|text| parse_override("--set", text)).collect::<Result<Vec<_>, _>>()?;
     if whole.is_none() && over.is_none() && sets.is_empty() && args.unset.is_empty() {
@@ -63,4 +70,33 @@ fn changed(args: &ConfigArgs, before: &Map<String, Value>) -> Result<Option<Map<
         }
     }
     Ok(Some(config))
+}
+
+/// The configuration as somebody leaves it in an editor. What cannot be read is kept.
+fn edited(before: &Map<String, Value>, cluster: &str) -> Result<Map<String, Value>, Failure> {
+    let failed = |fault| Failure::file("edit", Path::new("the configuration"), fault);
+    let mut file =
+        tempfile::Builder::new().prefix("cooperage-").suffix(".yaml").tempfile().map_err(failed)?;
+    file.write_all(crate::cli::yaml::render(before).as_bytes()).map_err(failed)?;
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    let editor = set("VISUAL").or_else(|| set("EDITOR")).unwrap_or_else(|| "vi".to_owned());
+    // It may be a command with options of its own.
+    let mut shell = Command::new("sh");
+    let status =
+        shell.args(["-c", &format!("{editor} \"$1\""), "sh"]).arg(file.path()).status().map_err(failed)?;
+    if !status.success() {
+        return Err(Failure::refused(
+            format!("the editor {editor:?} failed, so nothing was changed"),
+            "name another in EDITOR",
+        ));
+    }
+    if std::fs::read_to_string(file.path()).is_ok_and(|text| text.trim().is_empty()) {
+        let remedy = "to take everything away, leave {} in it";
+        return Err(Failure::refused("the file was left empty, so nothing was changed", remedy));
+    }
+    documents::read_values(file.path()).map_err(|fault| {
+        let kept = file.into_temp_path().keep().map(|path| path.display().to_string()).unwrap_or_default();
+        let remedy = format!("correct it, then: cooperage cluster config {cluster} --replace {kept}");
+        Failure::refused(format!("{fault}"), remedy)
+    })
 }

@@ -13,6 +13,14 @@ use crate::cli::failure::Failure;
 /// # Errors
 /// When there is none, or more than one.
 pub async fn id_of(client: &Client, text: &str) -> Result<String, Failure> {
+    // An id is looked up by itself: a server may have more clusters than anybody wants to list.
+    if let Ok(id) = text.parse::<ClusterId>() {
+        match client.get::<Value>(&format!("/v2/clusters/{id}/status")).await {
+            Ok(_) => return Ok(id.to_string()),
+            Err(fault) if fault.status() == Some(404) => {}
+            Err(fault) => return Err(fault.into()),
+        }
+    }
     let all: Vec<Summary> = client.get("/v2/clusters").await?;
     choose(&all, text)
 }

@@ -1,4 +1,4 @@
-//! `cooperage cluster wait`: nothing is shown, the exit code says how it went.
+//! `cooperage cluster wait`: there is no result, the exit code says how it went.
 
 use std::time::Duration;
 

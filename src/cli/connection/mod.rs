@@ -11,7 +11,7 @@ use reqwest::Url;
 use super::args::Globals;
 use super::failure::Failure;
 use contexts::Contexts;
-use sources::{Choice, Credential, Given, Source, choose};
+use sources::{Choice, Chosen, Credential, DEFAULT, Given, Source, choose};
 
 /// Where servers on this host keep the token of their first administrator, in the order in which they are looked at.
 const TOKEN_FILES: [&str; 3] =
@@ -24,10 +24,10 @@ pub struct Connection {
     pub server: Url,
     /// For servers that want a token.
     pub token: Option<String>,
-    /// For servers that believe headers: the user.
-    pub user: String,
+    /// For servers that believe headers: the user. Nobody is named beside a token that says who we are.
+    pub user: Option<String>,
     /// For servers that believe headers: the tenant.
-    pub tenant: String,
+    pub tenant: Option<String>,
     /// Certificates (PEM) of those who vouch for the server; without them, those this host trusts.
     pub ca: Option<Vec<u8>>,
 }
@@ -59,7 +59,9 @@ impl Connection {
         };
         let ca = choice.ca_file.map(|chosen| read_ca(chosen.value)).transpose()?;
         let token = token.map(|token| token.trim().to_owned());
-        Ok(Self { server, token, user: choice.user.value, tenant: choice.tenant.value, ca })
+        let named = |it: Chosen<String>| (token.is_none() || it.origin != DEFAULT).then_some(it.value);
+        let (user, tenant) = (named(choice.user), named(choice.tenant));
+        Ok(Self { server, token, user, tenant, ca })
     }
 
     /// Whether the server is on this host, so that no proxy leads to it.
@@ -120,7 +122,8 @@ pub fn choice(globals: &Globals) -> Result<Choice, Failure> {
     Ok(choose(&sources))
 }
 
-fn is_local(server: &Url) -> bool {
+/// Whether a server is on this host.
+pub fn is_local(server: &Url) -> bool {
     let host = server.host_str().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost" || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }

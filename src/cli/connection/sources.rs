@@ -11,6 +11,9 @@ pub const LOCAL_SERVER: &str = "http://127.0.0.1:55054";
 /// The user and tenant that servers which believe headers are told when nobody says otherwise.
 const LOCAL_USER: (&str, &str) = ("admin", "superadmin");
 
+/// The source of what nobody said.
+pub const DEFAULT: &str = "default";
+
 /// What a source may say.
 #[derive(Clone, Default)]
 pub struct Given {
@@ -93,7 +96,7 @@ fn first<T>(sources: &[Source], get: impl Fn(&Given) -> Option<T>) -> Option<Cho
 }
 
 fn by_default(value: &str) -> Chosen<String> {
-    Chosen { value: value.to_owned(), origin: "default".to_owned() }
+    Chosen { value: value.to_owned(), origin: DEFAULT.to_owned() }
 }
 
 fn is_same(one: &str, other: &str) -> bool {

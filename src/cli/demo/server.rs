@@ -112,8 +112,8 @@ async fn try_to_ask(place: &Place, settings: &DemoSettings) -> Result<Client, Fa
     let client = Client::new(Connection {
         server,
         token: Some(token.trim().to_owned()),
-        user: "admin".to_owned(),
-        tenant: "superadmin".to_owned(),
+        user: None,
+        tenant: None,
         ca: None,
     })?;
     let _: serde_json::Value = client.get("/v2/clusters").await?;
