@@ -2,6 +2,7 @@
 
 mod api;
 mod cli;
+mod client_tls;
 mod config;
 mod documents;
 mod server;
@@ -9,5 +10,7 @@ mod server;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // Before the first client is made; it fails only when there is one already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     cli::run()
 }

@@ -1,8 +1,10 @@
 //! The server: everything started in order, and stopped in reverse.
 
 mod first_start;
+mod listen;
 mod logging;
 mod plugins;
+mod tls;
 mod worker_control;
 
 use std::collections::HashMap;
@@ -13,7 +15,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix::{Actor, Addr, Arbiter};
-use actix_web::{App, HttpServer, middleware, web};
 use cooperage_actors::clock::{SharedClock, WallClock};
 use cooperage_actors::estimate::Estimates;
 use cooperage_actors::fleet::{Fleet, FleetOffice};
@@ -41,8 +42,6 @@ const PLUGIN_THREADS: usize = 2;
 const LOCK_WAIT: Duration = Duration::from_secs(3);
 /// Pause between two looks.
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
-/// How long open requests may take when the server stops, in seconds.
-const SHUTDOWN_SECONDS: u64 = 5;
 
 /// Why the server does not run.
 #[derive(Debug, thiserror::Error)]
@@ -108,7 +107,7 @@ pub fn serve(settings: Settings) -> Result<(), ServeError> {
     let system = actix::System::new();
     let result = system.block_on(async {
         let state = start_actors(settings, store.clone(), clock, resources, plugins, &runtime, &logger)?;
-        listen(state).await
+        listen::listen(state).await
     });
     runtime.shutdown_background();
     store.close();
@@ -162,13 +161,15 @@ fn start_actors(
         logger: logger.clone(),
         arbiters: (0..threads).map(|_| Arbiter::new()).collect(),
     };
-    let handover = office.handover.clone();
+    let (handover, journal) = (office.handover.clone(), office.journal.clone());
     let fleet = start_fleet(&settings, &store, &office, runtime)?;
     let registry = Registry::new(office).start();
     Ok(AppState {
         settings,
         store,
         registry,
+        journal,
+        edge: api::Edge::default(),
         handover,
         vault,
         fleet,
@@ -188,8 +189,8 @@ fn start_fleet(
     runtime: &Runtime,
 ) -> Result<Addr<Fleet>, ServeError> {
     let logger = office.logger.clone();
-    let control = HttpWorkerControl::new(store.clone(), runtime.handle().clone(), logger.clone())
-        .map_err(|fault| ServeError::System(io::Error::other(fault)))?;
+    let tls = &settings.tls.provisioners;
+    let control = HttpWorkerControl::new(store.clone(), tls, runtime.handle().clone(), logger.clone())?;
     let workers = |document: &str| -> u32 {
         let document: serde_json::Value = serde_json::from_str(document).unwrap_or_default();
         document["workers"].as_u64().and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
@@ -205,38 +206,4 @@ fn start_fleet(
         logger,
     };
     Ok(Fleet::new(office, store.provisioners()?, wanted).start())
-}
-
-async fn listen(state: AppState) -> Result<(), ServeError> {
-    let listen = state.settings.listen.clone();
-    let logger = state.logger.clone();
-    let state = web::Data::new(state);
-    let user = {
-        let state = state.clone();
-        HttpServer::new(move || {
-            App::new()
-                .app_data(state.clone())
-                .wrap(middleware::from_fn(api::tell))
-                .wrap(middleware::Compress::default())
-                .wrap(middleware::NormalizePath::trim())
-                .configure(api::user_routes)
-        })
-    };
-    let tasks = HttpServer::new(move || {
-        App::new()
-            .app_data(state.clone())
-            .wrap(middleware::from_fn(api::tell))
-            .wrap(middleware::NormalizePath::trim())
-            .configure(api::task_routes)
-    });
-    let fault = |setting, address: std::net::SocketAddr| {
-        move |source| ServeError::Listen { setting, address: address.to_string(), source }
-    };
-    let user = user.workers(2).shutdown_timeout(SHUTDOWN_SECONDS);
-    let tasks = tasks.workers(1).shutdown_timeout(SHUTDOWN_SECONDS);
-    let user = user.bind(listen.user).map_err(fault("listen.user", listen.user))?;
-    let tasks = tasks.bind(listen.tasks).map_err(fault("listen.tasks", listen.tasks))?;
-    info!(logger, "listening"; "user" => listen.user.to_string(), "tasks" => listen.tasks.to_string());
-    futures::future::try_join(user.run(), tasks.run()).await?;
-    Ok(())
 }

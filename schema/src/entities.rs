@@ -8,6 +8,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 
 use crate::engine::Engine;
+use crate::entity_state::Expected;
 use crate::error::StoreError;
 use crate::sql::{Statement, Value};
 use crate::store::Store;
@@ -99,7 +100,7 @@ fn newest_of_kind(engine: &mut Engine, tenant: &str, kind: Kind) -> QueryResult<
 }
 
 /// One version, or the newest when none is named.
-fn find(
+pub(crate) fn find(
     engine: &mut Engine,
     tenant: &str,
     kind: Kind,
@@ -176,7 +177,7 @@ fn is_same(a: &str, b: &str) -> bool {
     a == b || value(a).is_some_and(|a| Some(a) == value(b))
 }
 
-fn parse<E: Entity>(name: &str, version: u64, json: &str) -> Result<E, StoreError> {
+pub(crate) fn parse<E: Entity>(name: &str, version: u64, json: &str) -> Result<E, StoreError> {
     let mut entity: E = serde_json::from_str(json).map_err(|fault| {
         StoreError::corrupt(format!("{} {name:?} version {version}", E::KIND.noun()), fault)
     })?;
@@ -237,8 +238,23 @@ impl Store {
     /// # Errors
     /// [`StoreError::Invalid`] when a rule of its kind does not hold, or when the database cannot be written.
     pub fn put_entity<E: Entity>(&self, tenant: &str, entity: E, at_ms: i64) -> Result<u64, StoreError> {
+        self.put_entity_expecting(tenant, entity, at_ms, Expected::Anything)
+    }
+
+    /// As [`Self::put_entity`], when what is there is what is expected.
+    ///
+    /// # Errors
+    /// Also [`StoreError::Changed`].
+    pub fn put_entity_expecting<E: Entity>(
+        &self,
+        tenant: &str,
+        entity: E,
+        at_ms: i64,
+        expected: Expected,
+    ) -> Result<u64, StoreError> {
         let (tenant, document) = (tenant.to_owned(), Document::new(entity)?);
         self.write(move |engine| {
+            expected.check(engine, &tenant, document.kind, &document.name)?;
             let newest = find(engine, &tenant, document.kind, &document.name, None)?;
             let version = newest.map_or(0, |(version, _)| version) + 1;
             insert(engine, &tenant, &document, version, at_ms)?;
@@ -301,8 +317,24 @@ impl Store {
         name: &str,
         version: Option<u64>,
     ) -> Result<usize, StoreError> {
+        self.delete_entity_expecting(tenant, kind, name, version, Expected::Anything)
+    }
+
+    /// As [`Self::delete_entity`], when what is there is what is expected.
+    ///
+    /// # Errors
+    /// Also [`StoreError::Changed`].
+    pub fn delete_entity_expecting(
+        &self,
+        tenant: &str,
+        kind: Kind,
+        name: &str,
+        version: Option<u64>,
+        expected: Expected,
+    ) -> Result<usize, StoreError> {
         let (tenant, name) = (scope(kind, tenant).to_owned(), name.to_owned());
         self.write(move |engine| {
+            expected.check(engine, &tenant, kind, &name)?;
             let named = entities::table
                 .filter(entities::tenant.eq(&tenant))
                 .filter(entities::kind.eq(kind.plural()))

@@ -143,22 +143,32 @@ impl Vault {
         Ok(self.store.write(move |engine| Ok(wipe(engine, &[cluster])?))?)
     }
 
-    fn seal(&self, cluster: ClusterId, values: &Map<String, Json>) -> String {
+    /// Seals a text; it opens only for the same `purpose`.
+    #[must_use]
+    pub fn seal_text(&self, purpose: &str, text: &str) -> String {
         let nonce = XChaCha20Poly1305::generate_nonce(&mut OsRng);
-        let (text, bound) = (Json::Object(values.clone()).to_string(), cluster.to_string());
-        let payload = Payload { msg: text.as_bytes(), aad: bound.as_bytes() };
+        let payload = Payload { msg: text.as_bytes(), aad: purpose.as_bytes() };
         // Sealing fails only for texts of more than 256 GiB.
         let sealed = self.cipher.encrypt(&nonce, payload).unwrap_or_default();
         format!("{SCHEME}{}", STANDARD.encode([nonce.as_slice(), &sealed].concat()))
     }
 
-    fn unseal(&self, cluster: ClusterId, sealed: &str) -> Option<Map<String, Json>> {
+    /// Opens a text that was sealed for `purpose` with this key; `None` for any other.
+    #[must_use]
+    pub fn open_text(&self, purpose: &str, sealed: &str) -> Option<String> {
         let bytes = STANDARD.decode(sealed.strip_prefix(SCHEME)?).ok()?;
         let (nonce, sealed) = bytes.split_at_checked(NONCE_LENGTH)?;
-        let bound = cluster.to_string();
-        let payload = Payload { msg: sealed, aad: bound.as_bytes() };
+        let payload = Payload { msg: sealed, aad: purpose.as_bytes() };
         let text = self.cipher.decrypt(XNonce::from_slice(nonce), payload).ok()?;
-        serde_json::from_slice(&text).ok()
+        String::from_utf8(text).ok()
+    }
+
+    fn seal(&self, cluster: ClusterId, values: &Map<String, Json>) -> String {
+        self.seal_text(&cluster.to_string(), &Json::Object(values.clone()).to_string())
+    }
+
+    fn unseal(&self, cluster: ClusterId, sealed: &str) -> Option<Map<String, Json>> {
+        serde_json::from_str(&self.open_text(&cluster.to_string(), sealed)?).ok()
     }
 
     fn lock(&self) -> MutexGuard<'_, Opened> {

@@ -7,6 +7,7 @@ mod cluster_changes;
 mod cluster_view;
 mod clusters;
 mod download;
+mod edge;
 mod entities;
 mod error_language;
 mod identity;
@@ -14,6 +15,7 @@ mod import_export;
 mod lenient_json;
 mod logs;
 mod nodes;
+mod paging;
 mod plugin_types;
 mod presence;
 mod preview;
@@ -32,7 +34,7 @@ mod tenants;
 mod upload;
 mod usage;
 
-pub use error_language::tell;
+pub use edge::{Edge, app};
 pub use identity::hash;
 pub use reservations::Reservations;
 pub use state::AppState;
@@ -50,6 +52,7 @@ pub fn user_routes(config: &mut web::ServiceConfig) {
     config
         .app_data(web::PayloadConfig::new(MAX_BODY))
         .service(web::resource("/status").route(web::get().to(status)))
+        .service(web::resource("/v2/ready").route(web::get().to(edge::ready)))
         .service(web::resource("/v2/apply").route(web::post().to(apply::apply)))
         .service(web::resource("/v2/resolve").route(web::post().to(resolve::post)))
         .service(web::resource("/v2/metrics/queues").route(web::get().to(queues::get)))
@@ -72,6 +75,7 @@ pub fn user_routes(config: &mut web::ServiceConfig) {
 pub fn task_routes(config: &mut web::ServiceConfig) {
     config
         .app_data(web::PayloadConfig::new(MAX_BODY))
+        .service(web::resource("/v2/ready").route(web::get().to(edge::ready)))
         .configure(provisioners::task_routes)
         .configure(tasks::routes)
         .configure(download::task_routes)

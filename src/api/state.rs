@@ -9,6 +9,7 @@ use cooperage_actors::cluster::GetState;
 use cooperage_actors::estimate::Estimates;
 use cooperage_actors::fleet::Fleet;
 use cooperage_actors::handover::Handover;
+use cooperage_actors::journal::Journal;
 use cooperage_actors::registry::{FindError, Look, Registry, read};
 use cooperage_domain::cluster::{self, Catalog};
 use cooperage_domain::entity::{Entity, Kind};
@@ -17,6 +18,7 @@ use cooperage_plugins::resources::ResourceDirectory;
 use cooperage_schema::{SUPERADMIN, Store, Vault};
 use slog::Logger;
 
+use super::edge::Edge;
 use super::identity::Identity;
 use super::problem::Problem;
 use super::reservations::Reservations;
@@ -30,6 +32,10 @@ pub struct AppState {
     pub store: Store,
     /// Who is where.
     pub registry: Addr<Registry>,
+    /// Makes events durable.
+    pub journal: Addr<Journal>,
+    /// What the HTTP edge remembers between requests.
+    pub edge: Edge,
     /// Tasks in the hands of workers elsewhere.
     pub handover: Addr<Handover>,
     /// Secret values of clusters.

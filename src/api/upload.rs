@@ -2,6 +2,7 @@
 
 use std::io;
 
+use actix_web::dev::Decompress;
 use actix_web::http::StatusCode;
 use actix_web::http::header::CONTENT_LENGTH;
 use actix_web::{HttpRequest, HttpResponse, web};
@@ -40,6 +41,7 @@ pub async fn post(
             Ok((of, NamedTempFile::new_in(drafts).map_err(Problem::internal)?))
         })
         .await?;
+    let body = Decompress::from_headers(body, request.headers());
     let received = receive(draft, body).await?;
     let stored = state.blocking(move |state| keep(state, of, name, &received)).await?;
     Ok(HttpResponse::Ok().json(shown(&stored)))
@@ -73,7 +75,7 @@ struct Received {
     size: u64,
 }
 
-async fn receive(draft: NamedTempFile, mut body: web::Payload) -> Result<Received, Problem> {
+async fn receive(draft: NamedTempFile, mut body: Decompress<web::Payload>) -> Result<Received, Problem> {
     let (file, path) = draft.into_parts();
     let mut file = tokio::fs::File::from_std(file);
     let (mut hash, mut size) = (Sha256::new(), 0);

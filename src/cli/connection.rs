@@ -7,6 +7,7 @@ use reqwest::Url;
 
 use super::args::Globals;
 use super::failure::Failure;
+use crate::client_tls::ClientFiles;
 
 /// Where servers on this host keep the token of their first administrator, in the order in which they are looked at.
 const TOKEN_FILES: [&str; 3] =
@@ -23,6 +24,19 @@ pub struct Connection {
     pub user: String,
     /// For servers that believe headers: the tenant.
     pub tenant: String,
+    /// For servers with TLS.
+    pub tls: TlsFiles,
+}
+
+/// PEM files for servers with TLS.
+#[derive(Debug, Clone, Default)]
+pub struct TlsFiles {
+    /// CAs that the server's certificate must come from.
+    pub ca: Option<PathBuf>,
+    /// Our certificate.
+    pub certificate: Option<PathBuf>,
+    /// Its private key.
+    pub key: Option<PathBuf>,
 }
 
 impl Connection {
@@ -43,7 +57,22 @@ impl Connection {
             token: token.map(|token| token.trim().to_owned()),
             user: globals.user.clone(),
             tenant: globals.tenant.clone(),
+            tls: TlsFiles {
+                ca: globals.ca_file.clone(),
+                certificate: globals.client_certificate.clone(),
+                key: globals.client_key.clone(),
+            },
         })
+    }
+
+    /// The files, with the options that name them.
+    #[must_use]
+    pub fn client_files(&self) -> ClientFiles<'_> {
+        ClientFiles {
+            ca: self.tls.ca.as_deref().map(|path| ("--ca-file", path)),
+            certificate: self.tls.certificate.as_deref().map(|path| ("--client-certificate", path)),
+            key: self.tls.key.as_deref().map(|path| ("--client-key", path)),
+        }
     }
 
     /// Whether the server is on this host, so that no proxy leads to it.
@@ -56,15 +85,11 @@ impl Connection {
 
 fn parse_server(text: &str) -> Result<Url, Invalid> {
     let wrong = |fault: &str, remedy: &str| Invalid::new("--server", text, fault, remedy);
-    let remedy = "give an address such as http://127.0.0.1:55054";
+    let remedy = "give an address such as http://127.0.0.1:55054 or https://cooperage.example:55054";
     let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
     let url: Url = whole.parse().map_err(|_| wrong("is not an address", remedy))?;
     match url.scheme() {
-        "http" if url.host_str().is_some() => Ok(url),
-        "https" => Err(wrong(
-            "asks for TLS, which this program does not speak",
-            "connect through a tunnel (ssh -L 55054:127.0.0.1:55054 HOST) and use http://127.0.0.1:55054",
-        )),
+        "http" | "https" if url.host_str().is_some() => Ok(url),
         _ => Err(wrong("is not an address of HTTP", remedy)),
     }
 }
@@ -87,10 +112,11 @@ mod tests {
             ("http://127.0.0.1:55054", "http://127.0.0.1:55054/"),
             ("lab:55054", "http://lab:55054/"),
             ("http://[::1]:80/sub", "http://[::1]/sub"),
+            ("https://lab:55054", "https://lab:55054/"),
         ] {
             assert_eq!(parse_server(text).unwrap().as_str(), expected);
         }
-        for text in ["", "https://lab", "ftp://lab", "http://", "http://a b"] {
+        for text in ["", "ftp://lab", "http://", "http://a b"] {
             assert_eq!(parse_server(text).unwrap_err().field, "--server", "{text}");
         }
     }
@@ -111,6 +137,7 @@ mod tests {
             token: None,
             user: String::new(),
             tenant: String::new(),
+            tls: TlsFiles::default(),
         };
         for (server, local) in [
             ("http://127.0.0.1:1", true),

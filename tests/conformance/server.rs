@@ -63,6 +63,8 @@ impl Server {
         for _ in 0..5 {
             let (user, tasks) = free_ports();
             if let Some(process) = launch(data.path(), user, tasks) {
+                // It fails when it is chosen already.
+                let _ = rustls::crypto::ring::default_provider().install_default();
                 let client = Client::builder().no_proxy().build().unwrap();
                 return Self { process, data, user, tasks, client };
             }

@@ -49,6 +49,36 @@ pub struct Globals {
     /// server on this host keeps
     #[arg(long, global = true, value_name = "FILE", help_heading = "Server")]
     pub token_file: Option<PathBuf>,
+    /// CAs that the server's certificate must come from (PEM); without it those of this host
+    #[arg(
+        long,
+        global = true,
+        env = "COOPERAGE_CA_FILE",
+        hide_env_values = true,
+        value_name = "FILE",
+        help_heading = "Server"
+    )]
+    pub ca_file: Option<PathBuf>,
+    /// Your certificate, for servers that want one (PEM)
+    #[arg(
+        long,
+        global = true,
+        env = "COOPERAGE_CLIENT_CERTIFICATE",
+        hide_env_values = true,
+        value_name = "FILE",
+        help_heading = "Server"
+    )]
+    pub client_certificate: Option<PathBuf>,
+    /// Its private key (PEM)
+    #[arg(
+        long,
+        global = true,
+        env = "COOPERAGE_CLIENT_KEY",
+        hide_env_values = true,
+        value_name = "FILE",
+        help_heading = "Server"
+    )]
+    pub client_key: Option<PathBuf>,
     /// Who you are, for servers that believe headers
     #[arg(
         long,

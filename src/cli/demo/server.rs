@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep};
 use super::place::Place;
 use super::ports::DemoSettings;
 use crate::cli::client::Client;
-use crate::cli::connection::Connection;
+use crate::cli::connection::{Connection, TlsFiles};
 use crate::cli::failure::Failure;
 use crate::cli::screen::Screen;
 
@@ -114,6 +114,7 @@ async fn try_to_ask(place: &Place, settings: &DemoSettings) -> Result<Client, Fa
         token: Some(token.trim().to_owned()),
         user: "admin".to_owned(),
         tenant: "superadmin".to_owned(),
+        tls: TlsFiles::default(),
     })?;
     let _: serde_json::Value = client.get("/v2/clusters").await?;
     Ok(client)
