@@ -79,9 +79,35 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A sound body with up to three of its values replaced, taken away, or said twice as deep.
-fn changed() -> impl Strategy<Value = Value> {
-    (select(sound()), vec((any::<Index>(), any_json(), 0..4_u8), 0..4)).prop_map(|(mut body, changes)| {
+/// Sound bodies for a path, as far as there are some.
+fn sound_for(path: &str) -> Vec<Value> {
+    let has = |body: &Value| {
+        let fields = |names: &[&str]| names.iter().all(|name| body.get(name).is_some());
+        match path {
+            "/v2/clusters" => fields(&["clusterTemplate"]),
+            "/v2/apply" => body.is_array(),
+            "/v2/tenants" | "/v2/tenants/{name}" => fields(&["tenant"]),
+            "/v2/import" => fields(&["providers", "services"]),
+            "/v2/nodes" | "/v2/nodes/{id}" => fields(&["id", "services"]),
+            "/v2/getNodeProperties" => fields(&["clusterId"]),
+            "/v2/tasks/take" => fields(&["workerId"]),
+            "/v2/tasks/finish" => fields(&["taskId"]),
+            "/v2/resolve" => body["kind"] == "clustertemplate",
+            path if path.starts_with("/v2/{kind}") => fields(&["kind"]),
+            path if path.starts_with("/v2/provisioners") => fields(&["capacityTotal"]),
+            path if path.starts_with("/v2/plugins/") => fields(&["parameters"]),
+            path if path.ends_with("/config") => fields(&["config", "restart"]),
+            path if path.starts_with("/v2/clusters/{id}") => fields(&["services"]) || fields(&["expireTime"]),
+            _ => true,
+        }
+    };
+    let found: Vec<Value> = sound().into_iter().filter(has).collect();
+    if found.is_empty() { sound() } else { found }
+}
+
+/// One of these bodies with up to three of its values replaced, or said in another way.
+fn changed(sound: Vec<Value>) -> impl Strategy<Value = Value> {
+    (select(sound), vec((any::<Index>(), any_json(), 0..4_u8), 0..4)).prop_map(|(mut body, changes)| {
         for (index, other, how) in changes {
             let count = count(&body);
             replace(&mut body, &mut index.index(count), &other, how);
@@ -146,14 +172,17 @@ fn loose_text() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// A body.
-pub fn body() -> impl Strategy<Value = Vec<u8>> {
+/// A body for a path.
+pub fn body(path: &str) -> impl Strategy<Value = Vec<u8>> + use<> {
+    let changed = || changed(sound());
+    let fitting = self::changed(sound_for(path));
     prop_oneof![
         1 => Just(Vec::new()),
         1 => vec(any::<u8>(), 0..300),
         2 => loose_text(),
         2 => any_json().prop_map(|json| json.to_string().into_bytes()),
-        8 => changed().prop_map(|json| json.to_string().into_bytes()),
+        2 => changed().prop_map(|json| json.to_string().into_bytes()),
+        10 => fitting.prop_map(|json| json.to_string().into_bytes()),
         // Cut off.
         1 => (changed(), any::<Index>()).prop_map(|(json, end)| {
             let mut text = json.to_string().into_bytes();

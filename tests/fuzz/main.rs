@@ -11,6 +11,10 @@ mod bodies;
 mod catalog;
 #[path = "../lab/mod.rs"]
 mod lab;
+// The store's tests start their PostgreSQL the same way; some of it is only for them.
+#[allow(dead_code)]
+#[path = "../../schema/tests/store/postgres.rs"]
+mod postgres;
 mod requests;
 mod routes;
 mod target;
@@ -67,16 +71,24 @@ fn hold<T: std::fmt::Debug>(
 
 #[test]
 fn no_request_of_people_makes_the_server_fail() {
-    let target = Target::start();
+    let target = Target::start(None);
     let strategy = request(routes(Port::User), target.names());
     hold("requests on the port for people", &target, &strategy, |request| {
         target.answers(Port::User, request)
     });
 }
 
+/// The two engines take different things amiss.
+#[test]
+fn no_request_makes_the_server_fail_on_postgresql() {
+    let target = Target::start(Some(postgres::SHARED.new_database()));
+    let strategy = request(routes(Port::User), target.names());
+    hold("requests on PostgreSQL", &target, &strategy, |request| target.answers(Port::User, request));
+}
+
 #[test]
 fn no_request_of_provisioners_makes_the_server_fail() {
-    let target = Target::start();
+    let target = Target::start(None);
     let strategy = request(routes(Port::Tasks), target.names());
     hold("requests on the port for provisioners", &target, &strategy, |request| {
         target.answers(Port::Tasks, request)
@@ -85,7 +97,7 @@ fn no_request_of_provisioners_makes_the_server_fail() {
 
 #[test]
 fn no_bytes_at_all_make_the_server_fail() {
-    let target = Target::start();
+    let target = Target::start(None);
     hold("bytes", &target, &raw_heads(), |bytes| target.survives(bytes));
 }
 

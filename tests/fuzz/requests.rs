@@ -121,7 +121,7 @@ fn query() -> impl Strategy<Value = String> {
         "[ -\"$-~]{0,20}"
             .prop_map(|text| text.replace([' ', '"', '<', '>', '\\', '^', '`', '{', '|', '}'], "+")),
     ];
-    vec((name, value), 0..4).prop_map(|pairs| {
+    prop_oneof![1 => Just(Vec::new()), 2 => vec((name, value), 1..4)].prop_map(|pairs| {
         let pairs: Vec<String> = pairs.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
         if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
     })
@@ -172,13 +172,15 @@ fn headers() -> impl Strategy<Value = Vec<(String, Vec<u8>)>> {
         // What a header may hold.
         vec(prop_oneof![0x20_u8..0x7f, 0x80_u8..=0xff, Just(b'\t')], 0..40),
     ];
-    vec((name.prop_map(str::to_owned), value), 0..4)
+    // Most requests come as usual clients send them.
+    prop_oneof![3 => Just(Vec::new()), 2 => vec((name.prop_map(str::to_owned), value), 1..4)]
 }
 
 /// A request to one of these routes, sometimes with another method.
 pub fn request(routes: Vec<Route>, names: Vec<String>) -> impl Strategy<Value = Request> {
     let other = select(vec!["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"]);
-    let route = (select(routes), proptest::option::weighted(0.15, other));
+    let method = proptest::option::weighted(0.1, other);
+    let route = select(routes).prop_flat_map(|route| (Just(route.clone()), body(&route.path)));
     let kinds = select(vec![
         "providers",
         "hardwaretypes",
@@ -189,8 +191,8 @@ pub fn request(routes: Vec<Route>, names: Vec<String>) -> impl Strategy<Value = 
         "nothing",
     ]);
     let types = select(vec!["automatortypes", "providertypes"]);
-    (route, vec(segment(names), 6), kinds, types, query(), headers(), body()).prop_map(
-        |((route, other), segments, kind, types, query, headers, body)| {
+    (route, method, vec(segment(names), 6), kinds, types, query(), headers()).prop_map(
+        |((route, body), other, segments, kind, types, query, headers)| {
             let mut segments = segments.into_iter();
             let parts: Vec<String> = route
                 .path

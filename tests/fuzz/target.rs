@@ -1,5 +1,7 @@
 //! The server that is tried.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
@@ -23,25 +25,31 @@ pub struct Target {
     runtime: Runtime,
     token: String,
     names: Vec<String>,
+    /// How many answers had which status.
+    told: RefCell<BTreeMap<u16, u32>>,
 }
 
 impl Target {
-    pub fn start() -> Self {
+    /// On SQLite, or on another database.
+    pub fn start(database: Option<String>) -> Self {
         let world = tempfile::tempdir().unwrap();
-        let server = Server::start(&[
+        let mut settings = vec![
             format!("simulation.dir={}", world.path().display()),
             "provisioners.silence_seconds=1000000".to_owned(),
             "workers.local=1".to_owned(),
             "http.request_timeout_seconds=2".to_owned(),
             "http.body_timeout_seconds=2".to_owned(),
-        ]);
+        ];
+        settings.extend(database.map(|url| format!("database.url={url}")));
+        let server = Server::start(&settings);
         let admin = server.admin();
         apply(&admin, &catalog());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let token = std::fs::read_to_string(server.data_dir().join("admin.token")).unwrap().trim().to_owned();
         let client =
             http().no_proxy().timeout(LIMIT).redirect(reqwest::redirect::Policy::none()).build().unwrap();
-        let mut target = Self { server, world, client, runtime, token, names: Vec::new() };
+        let mut target =
+            Self { server, world, client, runtime, token, names: Vec::new(), told: RefCell::default() };
         target.fill();
         target
     }
@@ -114,7 +122,10 @@ impl Target {
     /// Whether a request is answered, and not with a fault of the server's.
     pub fn answers(&self, port: Port, request: &Request) -> Result<(), String> {
         let fault = match self.ask(port, request) {
-            Ok((status, _)) if status < 500 => return Ok(()),
+            Ok((status, _)) if status < 500 => {
+                *self.told.borrow_mut().entry(status).or_default() += 1;
+                return Ok(());
+            }
             Ok((status, text)) => format!("{status} {text}"),
             Err(fault) => fault,
         };
@@ -151,6 +162,10 @@ impl Target {
         let log = self.server.logged();
         assert!(!log.contains("panicked"), "{}", self.last_words());
         assert!(self.world.path().exists());
+        let told = self.told.borrow();
+        eprintln!("answers by status: {told:?}");
+        let (all, done): (u32, u32) = (told.values().sum(), told.range(200..300).map(|(_, n)| n).sum());
+        assert!(done * 20 >= all, "hardly anything gets past the first look: {told:?}");
     }
 
     /// The faults at the end of the server's log.
