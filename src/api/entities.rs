@@ -190,7 +190,7 @@ async fn create(kind: Kind, state: State, identity: Identity, key: Keyed, body: 
     identity.require_admin()?;
     state
         .blocking(move |state| {
-            let store = key.answering(state, StatusCode::OK);
+            let store = key.answering(state, StatusCode::OK, None);
             for_kind!(kind, E => {
                 let entity: E = read(&body)?;
                 Ok(store.create_entity(&identity.tenant, entity, state.clock.now())?)

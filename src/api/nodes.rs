@@ -128,7 +128,7 @@ fn read(body: &[u8]) -> Result<(String, Map<String, Value>), Problem> {
         problem.field = Some(field.to_owned());
         problem
     };
-    let id = document.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
+    let id = document.get("id").and_then(Value::as_str).filter(|id| !id.is_empty() && !id.contains('\0'));
     let id = id.ok_or_else(|| invalid("id", "text"))?.to_owned();
     if !document.get("services").is_some_and(Value::is_array) {
         return Err(invalid("services", "list"));

@@ -91,7 +91,7 @@ async fn post(state: State, identity: Identity, key: Keyed, body: web::Bytes) ->
                 return Err(problem.with_remedy("use PUT to change it, or another name"));
             }
             check_capacity(state, total, 0, spec.workers)?;
-            create(state, &key.answering(state, StatusCode::OK), &spec, bootstrap)
+            create(state, &key.answering(state, StatusCode::OK, None), &spec, bootstrap)
         })
         .await?;
     state.fleet.do_send(set);

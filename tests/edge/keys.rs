@@ -149,3 +149,32 @@ fn a_server_that_is_killed_over_requests_does_each_once() {
         assert_eq!(answered(&admin, CLUSTERS, &name, &request(&name)).json()["id"], id);
     }
 }
+
+#[test]
+fn the_command_line_waits_out_a_restart_and_creates_one_cluster() {
+    let (_world, mut server) = simulated(&[]);
+    let admin = Caller::admin(&server);
+    server.kill();
+    let (url, token) = (server.base(), server.data_dir().join("admin.token"));
+    let creating = std::thread::spawn(move || {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_cooperage"));
+        command.args([
+            "cluster",
+            "create",
+            "patient",
+            "-t",
+            "farm",
+            "-n",
+            "2",
+            "--no-wait",
+            "--server",
+            &url,
+        ]);
+        command.arg("--token-file").arg(token).output().unwrap()
+    });
+    std::thread::sleep(Duration::from_millis(300));
+    server.run();
+    let done = creating.join().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(named(&admin, "patient"), 1);
+}

@@ -1,7 +1,7 @@
 //! The HTTP edge of a server: who may connect, what is answered again or refused, and how it ends.
 
-// A panic is a test's way to fail.
-#![allow(clippy::unwrap_used)]
+// A panic is a test's way to fail, and printing its way to say what led to it.
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod caller;
 mod keys;

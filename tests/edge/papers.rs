@@ -39,7 +39,7 @@ impl Authority {
 
     /// A certificate for this host that is valid now.
     pub fn issue(&self, folder: &Path, name: &str) -> Paper {
-        self.write(folder, name, host())
+        self.write(folder, name, &host())
     }
 
     /// One that was valid once.
@@ -47,10 +47,10 @@ impl Authority {
         let mut params = host();
         params.not_before = date_time_ymd(2019, 1, 1);
         params.not_after = date_time_ymd(2020, 1, 1);
-        self.write(folder, name, params)
+        self.write(folder, name, &params)
     }
 
-    fn write(&self, folder: &Path, name: &str, params: CertificateParams) -> Paper {
+    fn write(&self, folder: &Path, name: &str, params: &CertificateParams) -> Paper {
         let key = KeyPair::generate().unwrap();
         let certificate = params.signed_by(&key, &self.issuer).unwrap();
         let paper = Paper {

@@ -231,7 +231,7 @@ fn provisioner(paper: &Paper, clients: &Authority, calls: Arc<AtomicUsize>) -> u
                 let calls = Arc::clone(&calls);
                 actix_web::App::new().default_service(actix_web::web::to(move || {
                     calls.fetch_add(1, Ordering::Relaxed);
-                    async { actix_web::HttpResponse::Ok() }
+                    async { actix_web::HttpResponse::Ok().finish() }
                 }))
             });
             let server = server.workers(1).disable_signals();

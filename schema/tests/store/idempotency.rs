@@ -99,7 +99,7 @@ fn nodes_are_listed_behind_a_place(fresh: &Fresh) {
     let store = fresh.open();
     for cluster in [1, 2] {
         let mut new = append(cluster, 0, &["created"]);
-        new.projection.clusters = vec![cluster_row(cluster)];
+        new.projection.cluster = Some(cluster_row(cluster));
         new.projection.nodes = (1..=2).map(|number| node_row(cluster, number)).collect();
         store.journal().append_blocking(new).unwrap();
     }

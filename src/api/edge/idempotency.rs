@@ -14,6 +14,7 @@ use actix_web::middleware::Next;
 use actix_web::{Error, FromRequest, HttpMessage, HttpRequest, HttpResponse, web};
 use cooperage_domain::id::ClusterId;
 use cooperage_schema::{Claim, KeptAnswer, RequestKey, Store};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use slog::warn;
 
@@ -30,8 +31,9 @@ const REPLAYED: &str = "Idempotency-Replayed";
 const MAX_KEY: usize = 255;
 /// Largest answer that is kept, in bytes. Requests with larger ones change nothing when they are carried out again.
 const MAX_KEPT: usize = 1 << 20;
-/// What is uploaded here may be larger than memory; it is not read for a key.
-const UPLOADS: &str = "/v2/plugins/";
+/// The part of a path, behind the version, under which resources are uploaded: they may be larger than memory, and are not
+/// read for a key.
+const UPLOADS: &str = "plugins";
 
 /// A key whose request is being carried out.
 #[derive(Debug, Clone)]
@@ -55,13 +57,15 @@ impl FromRequest for Keyed {
 }
 
 impl Keyed {
-    /// The store, whose next write keeps this answer without a body too: either both are durable or none is.
+    /// The store, whose next write keeps this answer too: either both are durable or none is.
     #[must_use]
-    pub fn answering(&self, state: &AppState, status: StatusCode) -> Store {
+    pub fn answering(&self, state: &AppState, status: StatusCode, body: Option<&Value>) -> Store {
+        let content_type = body.map(|_| "application/json".to_owned());
+        let text = body.map(Value::to_string).unwrap_or_default();
         match &self.0 {
             None => state.store.clone(),
             Some(Begun { key, .. }) => {
-                state.store.completing(key.clone(), kept(state, key, status, None, ""))
+                state.store.completing(key.clone(), kept(state, key, status, content_type, &text))
             }
         }
     }
@@ -118,7 +122,7 @@ pub async fn once(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<Answer, Error> {
     let header = request.headers().get(KEY).cloned();
-    let is_meant = request.method() == Method::POST && !request.path().starts_with(UPLOADS);
+    let is_meant = request.method() == Method::POST && request.path().split('/').nth(2) != Some(UPLOADS);
     let (Some(header), true, Some(state)) = (header, is_meant, state_of(&request)) else {
         return Ok(next.call(request).await?.map_into_boxed_body());
     };

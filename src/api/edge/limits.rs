@@ -60,8 +60,9 @@ fn refusal(request: &ServiceRequest, limit: usize) -> Option<Problem> {
         let detail = format!("path and headers have {size} bytes, and at most {limit} are read");
         return Some(Problem::new(status, detail).with_remedy("send less in headers and query"));
     }
-    if request.path().contains("%00") || request.path().contains('\0') {
-        let problem = Problem::new(StatusCode::BAD_REQUEST, "the path holds a NUL, which no name has");
+    // PostgreSQL stores no text with it.
+    if request.uri().to_string().contains("%00") {
+        let problem = Problem::new(StatusCode::BAD_REQUEST, "path or query hold a NUL, which no name has");
         return Some(problem.with_remedy("leave %00 out"));
     }
     let encoding = request.headers().get(CONTENT_ENCODING)?;
