@@ -61,7 +61,7 @@ pub fn expected_sequences(expected: &Expected) -> Option<Vec<u64>> {
 
 fn expected(headers: &HeaderMap) -> Expected {
     let tags = listed(headers, IF_MATCH);
-    if tags.iter().any(|tag| *tag == "*") {
+    if tags.contains(&"*") {
         return Expected::Something;
     }
     if !tags.is_empty() {

@@ -6,7 +6,7 @@
 
 use std::future::{Ready, ready};
 
-use actix_web::body::{BoxBody, MessageBody, to_bytes_limited};
+use actix_web::body::{BodySize, BoxBody, MessageBody, to_bytes};
 use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use actix_web::http::{Method, StatusCode};
@@ -30,7 +30,7 @@ const REPLAYED: &str = "Idempotency-Replayed";
 /// Longest key, in characters.
 const MAX_KEY: usize = 255;
 /// Largest answer that is kept, in bytes. Requests with larger ones change nothing when they are carried out again.
-const MAX_KEPT: usize = 1 << 20;
+const MAX_KEPT: u64 = 1 << 20;
 /// The part of a path, behind the version, under which resources are uploaded: they may be larger than memory, and are not
 /// read for a key.
 const UPLOADS: &str = "plugins";
@@ -242,20 +242,17 @@ async fn keep(state: &web::Data<AppState>, key: RequestKey, answer: Answer) -> R
     if !status.is_success() {
         return Ok(answer);
     }
+    let is_kept = matches!(answer.response().body().size(), BodySize::None | BodySize::Sized(..=MAX_KEPT));
+    if !is_kept {
+        // It may be carried out again: see the limit.
+        store(state, move |state| Ok(state.store.release_key(key)?)).await;
+        return Ok(answer);
+    }
     let (request, response) = answer.into_parts();
     let (response, body) = response.into_parts();
     let content_type = response.headers().get(CONTENT_TYPE);
     let content_type = content_type.and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let bytes = match to_bytes_limited(body, MAX_KEPT).await {
-        Ok(Ok(bytes)) => bytes,
-        // It may be carried out again: see the limit.
-        _ => {
-            store(state, move |state| Ok(state.store.release_key(key)?)).await;
-            let problem = Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "the answer is too large to be kept");
-            let told = HttpResponse::from_error(problem.with_remedy(format!("leave {KEY} out")));
-            return Ok(ServiceResponse::new(request, told));
-        }
-    };
+    let bytes = to_bytes(body).await.map_err(|_| Problem::internal("an answer broke off"))?;
     if let Ok(text) = String::from_utf8(bytes.to_vec()) {
         let of = key.clone();
         store(state, move |state| {
