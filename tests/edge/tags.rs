@@ -95,16 +95,22 @@ fn a_cluster_is_changed_only_as_it_was_seen() {
     admin.ask("DELETE", &path, &[("If-Match", &old)], "").refused(412, "", "ETag");
     client.active(&id, std::time::Duration::from_secs(30));
     assert_eq!(admin.get(&config).json()["a"], 1);
-    // Any part of the cluster tells its state.
-    let tag = admin.get(&config).header("etag").to_owned();
-    let changes: Vec<_> = (0..4)
-        .map(|writer| {
-            let (admin, tag, config) = (admin.clone(), tag.clone(), config.clone());
-            std::thread::spawn(move || {
-                admin.put(&config, &[("If-Match", &tag)], &json!({"config": {"a": 10 + writer}})).status
+    // Of several at the same moment one is made; another lease is a change after which the next one could be made too.
+    let created = admin.get(&path).json()["createTime"].as_i64().unwrap();
+    for round in 1..=10 {
+        // Any part of the cluster tells its state.
+        let tag = admin.get(&config).header("etag").to_owned();
+        let changes: Vec<_> = (0..4)
+            .map(|writer| {
+                let (admin, tag, path) = (admin.clone(), tag.clone(), path.clone());
+                let expires = created + 3_600_000 - (round * 4 + writer) * 1_000;
+                std::thread::spawn(move || {
+                    admin.post(&path, &[("If-Match", &tag)], &json!({"expireTime": expires})).status
+                })
             })
-        })
-        .collect();
-    let won = changes.into_iter().map(|one| one.join().unwrap()).filter(|s| *s == 200).count();
-    assert_eq!(won, 1);
+            .collect();
+        let mut answers: Vec<u16> = changes.into_iter().map(|one| one.join().unwrap()).collect();
+        answers.sort_unstable();
+        assert_eq!(answers, [200, 412, 412, 412], "round {round}");
+    }
 }
