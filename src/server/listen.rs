@@ -30,6 +30,9 @@ const USER_THREADS: usize = 2;
 /// Threads for provisioners.
 const TASK_THREADS: usize = 1;
 
+/// The setting with the address for provisioners.
+const TASKS: &str = "listen.tasks";
+
 /// One of the two ports.
 struct Port {
     /// The setting with its address.
@@ -56,7 +59,7 @@ pub async fn listen(state: AppState) -> Result<(), ServeError> {
         threads: USER_THREADS,
     };
     let tasks = Port {
-        setting: "listen.tasks",
+        setting: TASKS,
         address: listen.tasks,
         tls: PortTls::load("tls.tasks", &tls.tasks, &logger)?,
         routes: api::task_routes,
@@ -105,11 +108,9 @@ impl Port {
             .client_request_timeout(limit)
             .tls_handshake_timeout(limit)
             .shutdown_timeout(http.stop_seconds);
+        self.warn_of_openness(&logger);
         let server = match &self.tls {
-            None => {
-                self.warn_of_plain_text(&logger);
-                server.bind(self.address)
-            }
+            None => server.bind(self.address),
             Some(tls) => {
                 let config = tls.config().map_err(std::io::Error::other).map_err(fault)?;
                 server.bind_rustls_0_23(self.address, config)
@@ -123,13 +124,22 @@ impl Port {
         format!("{scheme}://{}", self.address)
     }
 
-    /// What crosses a network in plain text is everybody's to read.
-    fn warn_of_plain_text(&self, logger: &Logger) {
-        if !self.address.ip().is_loopback() {
+    /// What crosses a network in plain text is everybody's to read; and on the port for provisioners only certificates tell
+    /// who calls.
+    fn warn_of_openness(&self, logger: &Logger) {
+        if self.address.ip().is_loopback() {
+            return;
+        }
+        if self.tls.is_none() {
             let section = self.setting.replace("listen", "tls");
             warn!(logger, "others can reach a port without TLS"; "setting" => self.setting,
                 "address" => self.address.to_string(),
                 "remedy" => format!("set {section}.certificate and {section}.key, or keep a proxy in front"));
+        }
+        if self.setting == TASKS && !self.tls.as_ref().is_some_and(PortTls::wants_clients) {
+            warn!(logger, "others can reach the port for provisioners, and nobody is asked who they are there";
+                "setting" => self.setting, "address" => self.address.to_string(),
+                "remedy" => "set tls.tasks.client_ca, or keep the port among provisioners");
         }
     }
 }

@@ -71,13 +71,12 @@ impl PortTls {
     pub fn config(&self) -> Result<ServerConfig, Error> {
         let builder = ServerConfig::builder_with_provider(Arc::clone(&self.live.provider))
             .with_safe_default_protocol_versions()?;
-        let wants_clients = !self.files.client_ca.as_os_str().is_empty();
-        let builder = match wants_clients {
+        let builder = match self.wants_clients() {
             true => builder.with_client_cert_verifier(Arc::clone(&self.live) as Arc<dyn ClientCertVerifier>),
             false => builder.with_no_client_auth(),
         };
         let mut config = builder.with_cert_resolver(Arc::clone(&self.live) as Arc<dyn ResolvesServerCert>);
-        if wants_clients {
+        if self.wants_clients() {
             // A resumed session is not checked against the CAs again, which may have changed since.
             config.session_storage = Arc::new(NoServerSessionStorage {});
             config.send_tls13_tickets = 0;
@@ -96,6 +95,12 @@ impl PortTls {
         let loaded = Loaded::read(self.section, &self.files, &self.live.provider)?;
         *self.live.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(loaded);
         Ok(true)
+    }
+
+    /// Whether clients need certificates.
+    #[must_use]
+    pub fn wants_clients(&self) -> bool {
+        !self.files.client_ca.as_os_str().is_empty()
     }
 
     /// Name of its section in the settings.
