@@ -20,7 +20,7 @@ use super::{Answer, state_of};
 use crate::api::problem::Problem;
 
 /// Encodings of bodies that are read.
-const READ: [&str; 4] = ["identity", "gzip", "x-gzip", "deflate"];
+const READ: [&str; 3] = ["identity", "gzip", "deflate"];
 /// A body must come at least this fast on the whole, in bytes a second.
 const SLOWEST: u64 = 1024;
 
