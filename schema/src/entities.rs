@@ -254,7 +254,7 @@ impl Store {
     ) -> Result<u64, StoreError> {
         let (tenant, document) = (tenant.to_owned(), Document::new(entity)?);
         self.write(move |engine| {
-            expected.check(engine, &tenant, document.kind, &document.name)?;
+            expected.check(engine, &tenant, document.kind, (&document.name, None))?;
             let newest = find(engine, &tenant, document.kind, &document.name, None)?;
             let version = newest.map_or(0, |(version, _)| version) + 1;
             insert(engine, &tenant, &document, version, at_ms)?;
@@ -334,7 +334,7 @@ impl Store {
     ) -> Result<usize, StoreError> {
         let (tenant, name) = (scope(kind, tenant).to_owned(), name.to_owned());
         self.write(move |engine| {
-            expected.check(engine, &tenant, kind, &name)?;
+            expected.check(engine, &tenant, kind, (&name, version))?;
             let named = entities::table
                 .filter(entities::tenant.eq(&tenant))
                 .filter(entities::kind.eq(kind.plural()))

@@ -37,18 +37,18 @@ impl Expected {
         }
     }
 
-    /// Refuses the write, inside the present transaction, when something else is there.
+    /// Refuses the write, inside the present transaction, when something else is there: as this version, or as the newest.
     pub(crate) fn check(
         &self,
         engine: &mut Engine,
         tenant: &str,
         kind: Kind,
-        name: &str,
+        (name, version): (&str, Option<u64>),
     ) -> Result<(), StoreError> {
         if *self == Self::Anything {
             return Ok(());
         }
-        let found = find(engine, tenant, kind, name, None)?;
+        let found = find(engine, tenant, kind, name, version)?;
         let now = found.map(|(version, document)| entity_state(version, &document));
         if self.is_met_by(now.as_deref()) {
             return Ok(());
