@@ -21,7 +21,7 @@ pub enum Expected {
     Something,
     /// Nothing.
     Nothing,
-    /// One of these states, as [`entity_state`] gives them.
+    /// One of these states, as [`crate::Store::entity_with_state`] gives them.
     OneOf(Vec<String>),
 }
 
@@ -60,7 +60,7 @@ impl Expected {
 /// The state of an entity: its version, and a hash of its document, since an entity that is deleted and made again begins
 /// with version 1 once more.
 #[must_use]
-pub fn entity_state(version: u64, document: &str) -> String {
+pub(crate) fn entity_state(version: u64, document: &str) -> String {
     let hash = Sha256::digest(document.as_bytes());
     hash.iter().take(HASH_BYTES).fold(format!("{version}."), |text, byte| format!("{text}{byte:02x}"))
 }

@@ -2,7 +2,6 @@
 //!
 //! Of faults of ours the caller is told an id; what they are stands in the log under it.
 
-use std::any::Any;
 use std::panic::AssertUnwindSafe;
 
 use actix_web::HttpResponse;
@@ -43,7 +42,7 @@ pub async fn tell(
             return Err(InternalError::from_response(fault, said(problem)).into());
         }
         Err(panic) => {
-            let told = said(Problem::internal(format!("a panic: {}", panic_text(&*panic))));
+            let told = said(Problem::panicked(&*panic));
             return Err(InternalError::from_response("a panic", told).into());
         }
     };
@@ -64,11 +63,6 @@ fn logged(problem: Problem, called: &str, state: Option<&std::sync::Arc<AppState
     error!(state.logger, "a request failed"; "id" => &id, "request" => called, "status" => problem.status,
         "cause" => cause);
     problem.logged_as(&id)
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
 
 fn problem<B>(answer: &ServiceResponse<B>, called: &str) -> Option<Problem> {

@@ -1,5 +1,6 @@
 //! What goes wrong at the HTTP edge, as JSON: which code, which field, which value, and what to do (RFC 9457).
 
+use std::any::Any;
 use std::ops::{Deref, DerefMut};
 
 use actix_web::http::{StatusCode, header};
@@ -160,6 +161,13 @@ impl Problem {
     /// A fault of ours. What it is goes to the log; the caller is told under which id ([`Self::logged_as`]).
     pub fn internal(fault: impl std::fmt::Display) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "something went wrong on the server").because(fault)
+    }
+
+    /// A fault of ours that made a thread panic.
+    pub fn panicked(panic: &(dyn Any + Send)) -> Self {
+        let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        Self::internal(format!("a panic: {text}"))
     }
 
     /// Something the server needs is away for a while. What it is goes to the log.

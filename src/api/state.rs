@@ -1,5 +1,6 @@
 //! What every handler may use.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use actix::Addr;
@@ -64,7 +65,12 @@ impl AppState {
         work: impl FnOnce(&Self) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let state = Arc::clone(self);
-        web::block(move || work(&state)).await.map_err(Problem::internal)?
+        // A panic is told with its words, which the library would keep to itself.
+        let guarded = move || catch_unwind(AssertUnwindSafe(|| work(&state)));
+        match web::block(guarded).await.map_err(Problem::internal)? {
+            Ok(outcome) => outcome,
+            Err(panic) => Err(Problem::panicked(&*panic)),
+        }
     }
 
     /// A cluster that the caller may see: an own one, or any of the tenant for its admin. Others do not exist.

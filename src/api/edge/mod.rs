@@ -5,7 +5,7 @@
 //! | layer | on the way in | on the way out |
 //! |---|---|---|
 //! | [`headers`] | | what browsers and caches are told; `Connection: close` while the server stops |
-//! | [`method`] | `HEAD` becomes `GET` | `OPTIONS` is answered; `Allow` names them |
+//! | [`methods`] | `HEAD` becomes `GET` | `OPTIONS` is answered; `Allow` names them |
 //! | [`tell`] | | every refusal in the caller's language; causes of our own faults go to the log |
 //! | [`limits`] | heads too large, encodings unknown, bodies too slow | |
 //! | `Compress` | | bodies as gzip for those who accept it |
