@@ -6,6 +6,8 @@
 CARGO ?= cargo
 # What only tests need is built in for them.
 FEATURES ?= --features simulation
+# How long `make fuzz` tries each port and engine.
+MINUTES ?= 10
 # Where the demo keeps its data; `make demo-clean` removes it.
 DEMO_DIR ?= /var/lib/cooperage-demo
 
@@ -13,7 +15,7 @@ DEMO_DIR ?= /var/lib/cooperage-demo
 USER_RUSTFLAGS := $(RUSTFLAGS)
 export RUSTFLAGS = $(strip $(USER_RUSTFLAGS) $(if $(shell command -v mold),-C link-arg=-fuse-ld=mold))
 
-.PHONY: help demo demo-clean test check lint unit fmt bench run build audit packages rust root
+.PHONY: help demo demo-clean test check lint unit fuzz fmt bench run build audit packages rust root
 .NOTPARALLEL:
 
 help: ## What can be done here
@@ -40,6 +42,9 @@ lint: ## Formatting, lints and documentation
 
 unit: ## Unit tests and the house rules
 	$(CARGO) test --workspace --lib --bins --test tidy --locked --quiet $(FEATURES)
+
+fuzz: rust ## Send anything at all to a server, for MINUTES=10 per port and engine
+	FUZZ_MINUTES=$(MINUTES) $(CARGO) test --locked $(FEATURES) --test fuzz -- --nocapture --test-threads=1
 
 fmt: ## Format all sources
 	$(CARGO) fmt --all

@@ -2,6 +2,8 @@
 //!
 //! Strongest first: `--set section.key=value`, `COOPERAGE__SECTION__KEY` in the environment, the file, the defaults.
 
+mod http;
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +12,8 @@ use cooperage_domain::cluster::Limits;
 use cooperage_plugins::resources::ArchiveLimits;
 use cooperage_schema::DatabaseUrl;
 use serde::{Deserialize, Serialize, Serializer};
+
+pub use http::{ClientTls, Http, Tls, TlsFiles};
 
 /// The defaults, as shipped.
 const DEFAULTS: &str = include_str!("../etc/cooperage.toml");
@@ -27,6 +31,10 @@ pub struct Settings {
     pub database: Database,
     /// Where it listens.
     pub listen: Listen,
+    /// Encryption, and who may connect at all.
+    pub tls: Tls,
+    /// Limits on connections and requests.
+    pub http: Http,
     /// Who is let in.
     pub auth: Auth,
     /// How secrets are kept.

@@ -2,6 +2,7 @@
 
 mod api;
 mod cli;
+mod client_tls;
 mod config;
 mod documents;
 mod exports;

@@ -4,11 +4,13 @@
 mod bucket;
 mod external_plugins;
 mod first_start;
+mod listen;
 pub mod logging;
 pub mod open_files;
 pub mod plugins;
 mod resource_place;
 mod retention;
+mod tls;
 mod worker_control;
 
 use std::collections::HashMap;
@@ -19,7 +21,6 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use actix::{Actor, Addr, Arbiter};
-use actix_web::{App, HttpServer, middleware, web};
 use cooperage_actors::clock::{SharedClock, WallClock};
 use cooperage_actors::estimate::Estimates;
 use cooperage_actors::fleet::{Fleet, FleetOffice};
@@ -37,10 +38,9 @@ use cooperage_plugins::ssh::SshError;
 use cooperage_schema::{DatabaseUrl, KnownSecrets, SUPERADMIN, Store, StoreError, StoreOptions, Vault};
 use slog::{Logger, info};
 use tokio::runtime::Runtime;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::api::{self, AppState, Port};
+use crate::api::{self, AppState};
 use crate::config::Settings;
 use plugins::Installed;
 use worker_control::HttpWorkerControl;
@@ -53,8 +53,6 @@ const PLUGINS_LIMIT: Duration = Duration::from_secs(2);
 const LOCK_WAIT: Duration = Duration::from_secs(3);
 /// Pause between two looks.
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
-/// How long open requests may take when the server stops, in seconds.
-const SHUTDOWN_SECONDS: u64 = 5;
 
 /// Why the server does not run.
 #[derive(Debug, thiserror::Error)]
@@ -143,7 +141,7 @@ pub fn serve(settings: Settings) -> Result<(), ServeError> {
             &runtime,
             &logger,
         )?;
-        listen(state).await
+        listen::listen(state).await
     });
     // Time for what plugins run here to be ended; what waits longer is cut off.
     runtime.shutdown_timeout(PLUGINS_LIMIT);
@@ -210,13 +208,15 @@ fn start_actors(
         logger: logger.clone(),
         arbiters: (0..threads).map(|_| Arbiter::new()).collect(),
     };
-    let (handover, log) = (office.handover.clone(), office.log.clone());
+    let (handover, journal, log) = (office.handover.clone(), office.journal.clone(), office.log.clone());
     let fleet = start_fleet(&settings, &store, &office, runtime)?;
     let registry = Registry::new(office).start();
     Ok(AppState {
         settings,
         store,
         registry,
+        journal,
+        edge: api::Edge::default(),
         handover,
         vault,
         fleet,
@@ -240,8 +240,8 @@ fn start_fleet(
     runtime: &Runtime,
 ) -> Result<Addr<Fleet>, ServeError> {
     let logger = office.logger.clone();
-    let control = HttpWorkerControl::new(store.clone(), runtime.handle().clone(), logger.clone())
-        .map_err(|fault| ServeError::System(io::Error::other(fault)))?;
+    let tls = &settings.tls.provisioners;
+    let control = HttpWorkerControl::new(store.clone(), tls, runtime.handle().clone(), logger.clone())?;
     let workers = |document: &str| -> u32 {
         let document: serde_json::Value = serde_json::from_str(document).unwrap_or_default();
         document["workers"].as_u64().and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
@@ -257,59 +257,4 @@ fn start_fleet(
         logger,
     };
     Ok(Fleet::new(office, store.provisioners()?, wanted).start())
-}
-
-/// Those who wait for tasks must not keep the server from stopping.
-fn tell_when_stopping(stopping: CancellationToken) -> io::Result<()> {
-    let mut signals = [signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?];
-    actix::spawn(async move {
-        let [terminate, interrupt] = &mut signals;
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-        stopping.cancel();
-    });
-    Ok(())
-}
-
-async fn listen(state: AppState) -> Result<(), ServeError> {
-    let listen = state.settings.listen.clone();
-    let logger = state.logger.clone();
-    tell_when_stopping(state.stopping.clone())?;
-    let state = web::Data::new(state);
-    actix_rt::spawn(retention::prune_audit(state.clone()));
-    let user = {
-        let state = state.clone();
-        HttpServer::new(move || {
-            App::new()
-                .app_data(state.clone())
-                .wrap(middleware::from_fn(api::authorize_user))
-                .wrap(middleware::from_fn(api::tell))
-                .wrap(middleware::from_fn(api::record_users))
-                .wrap(middleware::Compress::default())
-                .wrap(middleware::NormalizePath::trim())
-                .configure(|config| api::serve(Port::User, config))
-        })
-    };
-    let tasks = HttpServer::new(move || {
-        App::new()
-            .app_data(state.clone())
-            .wrap(middleware::from_fn(api::authorize_tasks))
-            .wrap(middleware::from_fn(api::tell))
-            .wrap(middleware::from_fn(api::record_workers))
-            .wrap(middleware::NormalizePath::trim())
-            .configure(|config| api::serve(Port::Tasks, config))
-    });
-    let fault = |setting, address: std::net::SocketAddr| {
-        move |source| ServeError::Listen { setting, address: address.to_string(), source }
-    };
-    let user = user.workers(2).shutdown_timeout(SHUTDOWN_SECONDS);
-    // A provisioner that is gone waits for nothing any more, and must not be given any task.
-    let tasks = tasks.workers(1).shutdown_timeout(SHUTDOWN_SECONDS).h1_allow_half_closed(false);
-    let user = user.bind(listen.user).map_err(fault("listen.user", listen.user))?;
-    let tasks = tasks.bind(listen.tasks).map_err(fault("listen.tasks", listen.tasks))?;
-    info!(logger, "listening"; "user" => listen.user.to_string(), "tasks" => listen.tasks.to_string());
-    futures::future::try_join(user.run(), tasks.run()).await?;
-    Ok(())
 }

@@ -24,7 +24,7 @@ use cooperage_domain::cluster::{self, ClusterStatus, Event, apply};
 use cooperage_domain::id::{ClusterId, NodeId};
 use slog::{Logger, error, info, o};
 
-pub use message::{Begin, Begun, Found, GetState, NodeFailed, Operate, OperateError, Report};
+pub use message::{Begin, Begun, Found, GetState, NodeFailed, Operate, OperateAt, OperateError, Report};
 
 use crate::clock::SharedClock;
 use crate::estimate::{Estimates, sample};

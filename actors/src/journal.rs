@@ -50,6 +50,22 @@ impl Actor for Journal {
     }
 }
 
+/// Answered when everything that was given to the journal before is durable, or refused.
+#[derive(Debug, Clone, Copy, Message)]
+#[rtype(result = "()")]
+pub struct Flush;
+
+impl Handler<Flush> for Journal {
+    type Result = ResponseFuture<()>;
+
+    fn handle(&mut self, _: Flush, _: &mut Self::Context) -> Self::Result {
+        let (sender, receiver) = oneshot::channel::<()>();
+        // Empty work, behind all other in the writer's queue.
+        self.writer.write(|_| Ok(()), move |_| drop(sender));
+        Box::pin(async { drop(receiver.await) })
+    }
+}
+
 /// Make these events durable.
 #[derive(Debug, Message)]
 #[rtype(result = "Result<(), RecordError>")]

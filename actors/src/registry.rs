@@ -30,7 +30,7 @@ use slog::Logger;
 use tokio::sync::oneshot;
 
 pub use load::{FindError, read};
-pub use message::{Create, Find, FindPool, ListPools, Look, Stopped, Tell, TellError};
+pub use message::{Create, Find, FindPool, ListPools, Look, Stopped, Tell, TellAt, TellError};
 
 use crate::clock::SharedClock;
 use crate::cluster::{Cluster, Found, Identity, OperateError, Surroundings};

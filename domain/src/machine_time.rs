@@ -111,7 +111,8 @@ pub fn machine_time(lives: &[Life], start: i64, end: i64, period: Option<Period>
     }
     let ends = bounds.iter().skip(1).copied().chain([end]);
     let interval = |(time, end): (&i64, i64)| {
-        let value_ms = lives.iter().map(|life| life.within(*time, end)).sum();
+        // Who asks for the end of time gets the largest number there is.
+        let value_ms = lives.iter().map(|life| life.within(*time, end)).fold(0, i64::saturating_add);
         Interval { time: *time, value_ms }
     };
     Some(bounds.iter().zip(ends).map(interval).collect())
@@ -132,6 +133,18 @@ mod tests {
 
     fn life(from: i64, until: Option<i64>) -> Life {
         Life { from: from * 1_000, until: until.map(|s| s * 1_000) }
+    }
+
+    #[test]
+    fn times_beyond_all_calendars_are_answered() {
+        let lives = [life(2, None), life(3, None), life(4, Some(5))];
+        let found = machine_time(&lives, i64::MIN, i64::MAX, None).unwrap();
+        assert_eq!(found, [Interval { time: i64::MIN, value_ms: i64::MAX }]);
+        for start in [i64::MIN, 0, i64::MAX] {
+            assert!(
+                machine_time(&lives, start, i64::MAX, Some(Period::Year)).is_none_or(|all| !all.is_empty())
+            );
+        }
     }
 
     #[test]

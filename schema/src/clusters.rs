@@ -22,13 +22,15 @@ pub struct ClusterFilter {
     pub owner: Option<String>,
     /// Only those in one of these states; empty: in any.
     pub statuses: Vec<String>,
+    /// Only those behind this one in the list: when it was created, in milliseconds since 1970, and its id.
+    pub behind: Option<(i64, ClusterId)>,
     /// At most so many.
     pub limit: u32,
 }
 
 impl Default for ClusterFilter {
     fn default() -> Self {
-        Self { tenant: None, owner: None, statuses: Vec::new(), limit: u32::MAX }
+        Self { tenant: None, owner: None, statuses: Vec::new(), behind: None, limit: u32::MAX }
     }
 }
 
@@ -49,7 +51,7 @@ type ClusterColumns = (
     Option<String>,
     String,
 );
-type NodeColumns = (String, i64, String, i64, Option<String>, String, String);
+pub(crate) type NodeColumns = (String, i64, String, i64, Option<String>, String, String);
 type JobColumns = (i64, i64, String, String, Option<i64>, Option<i64>, Option<String>);
 type TaskColumns =
     (i64, i64, i64, String, String, String, String, i64, Option<i64>, Option<i64>, Option<i64>);
@@ -80,7 +82,7 @@ fn cluster_row(columns: ClusterColumns) -> Result<ClusterRow, StoreError> {
     })
 }
 
-fn node_row(columns: NodeColumns) -> Result<NodeRow, StoreError> {
+pub(crate) fn node_row(columns: NodeColumns) -> Result<NodeRow, StoreError> {
     let (id, cluster, tenant, number, hostname, status, document) = columns;
     Ok(NodeRow {
         id: NodeId(id),
@@ -133,6 +135,10 @@ impl Store {
             }
             if !filter.statuses.is_empty() {
                 query = query.filter(clusters::status.eq_any(&filter.statuses));
+            }
+            if let Some((created, id)) = filter.behind {
+                let same_moment = clusters::created_ms.eq(created).and(clusters::id.lt(id.0.cast_signed()));
+                query = query.filter(clusters::created_ms.lt(created).or(same_moment));
             }
             Ok(query
                 .order((clusters::created_ms.desc(), clusters::id.desc()))

@@ -12,6 +12,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};
 
 use crate::engine::Engine;
+use crate::entity_state::Expected;
 use crate::error::StoreError;
 use crate::keyring::Keyring;
 use crate::sealed_fields;
@@ -95,7 +96,7 @@ const NEWEST_OF_NAME: &str = "SELECT version, document, sealed FROM entities \
     WHERE tenant = ? AND kind = ? AND name = ? AND (version = ? OR ? IS NULL) ORDER BY version DESC LIMIT 1";
 
 /// Under which tenant a kind is stored for a tenant.
-const fn scope(kind: Kind, tenant: &str) -> &str {
+pub(crate) const fn scope(kind: Kind, tenant: &str) -> &str {
     match kind {
         Kind::ProviderType | Kind::AutomatorType => "",
         _ => tenant,
@@ -141,7 +142,8 @@ pub(crate) fn find_clear(engine: &mut Engine, kind: Kind, name: &str) -> QueryRe
     Ok(find_row(engine, scope(kind, ""), kind, name, None)?.map(|(_, json, _)| json))
 }
 
-fn find_row(
+/// One version, or the newest when none is named: its number, its document with masks, and its secrets, sealed.
+pub(crate) fn find_row(
     engine: &mut Engine,
     tenant: &str,
     kind: Kind,
@@ -226,7 +228,7 @@ fn is_same(a: &str, b: &str) -> bool {
     a == b || value(a).is_some_and(|a| Some(a) == value(b))
 }
 
-fn parse<E: Entity>(name: &str, version: u64, json: &str) -> Result<E, StoreError> {
+pub(crate) fn parse<E: Entity>(name: &str, version: u64, json: &str) -> Result<E, StoreError> {
     let mut entity: E = serde_json::from_str(json).map_err(|fault| {
         StoreError::corrupt(format!("{} {name:?} version {version}", E::KIND.noun()), fault)
     })?;
@@ -288,8 +290,23 @@ impl Store {
     /// # Errors
     /// [`StoreError::Invalid`] when a rule of its kind does not hold, or when the database cannot be written.
     pub fn put_entity<E: Entity>(&self, tenant: &str, entity: E, at_ms: i64) -> Result<u64, StoreError> {
+        self.put_entity_expecting(tenant, entity, at_ms, Expected::Anything)
+    }
+
+    /// As [`Self::put_entity`], when what is there is what is expected.
+    ///
+    /// # Errors
+    /// Also [`StoreError::Changed`].
+    pub fn put_entity_expecting<E: Entity>(
+        &self,
+        tenant: &str,
+        entity: E,
+        at_ms: i64,
+        expected: Expected,
+    ) -> Result<u64, StoreError> {
         let (tenant, document, keyring) = (tenant.to_owned(), Document::new(entity)?, self.keyring());
         self.write(move |engine| {
+            expected.check(engine, &tenant, document.kind, (&document.name, None))?;
             let scope = scope(document.kind, &tenant);
             let newest = find_row(engine, scope, document.kind, &document.name, None)?;
             let version = newest.map_or(0, |(version, ..)| version) + 1;
@@ -356,8 +373,24 @@ impl Store {
         name: &str,
         version: Option<u64>,
     ) -> Result<usize, StoreError> {
+        self.delete_entity_expecting(tenant, kind, name, version, Expected::Anything)
+    }
+
+    /// As [`Self::delete_entity`], when what is there is what is expected.
+    ///
+    /// # Errors
+    /// Also [`StoreError::Changed`].
+    pub fn delete_entity_expecting(
+        &self,
+        tenant: &str,
+        kind: Kind,
+        name: &str,
+        version: Option<u64>,
+        expected: Expected,
+    ) -> Result<usize, StoreError> {
         let (tenant, name) = (scope(kind, tenant).to_owned(), name.to_owned());
         self.write(move |engine| {
+            expected.check(engine, &tenant, kind, (&name, version))?;
             let named = entities::table
                 .filter(entities::tenant.eq(&tenant))
                 .filter(entities::kind.eq(kind.plural()))

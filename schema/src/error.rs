@@ -140,6 +140,16 @@ pub enum StoreError {
     /// Secrets cannot be kept or read.
     #[error(transparent)]
     Secrets(#[from] SecretsError),
+    /// It is not in the state that the change was made for.
+    #[error("{what} {name:?} {}", changed(now.as_deref()))]
+    Changed {
+        /// The sort of thing.
+        what: &'static str,
+        /// Its name.
+        name: String,
+        /// Its state now; `None` when there is none.
+        now: Option<String>,
+    },
     /// A rule of the domain does not hold.
     #[error(transparent)]
     Invalid(#[from] Invalid),
@@ -159,6 +169,13 @@ pub enum StoreError {
         /// The engine's words.
         cause: String,
     },
+}
+
+fn changed(now: Option<&str>) -> &'static str {
+    match now {
+        Some(_) => "was changed by somebody else meanwhile, or is there already",
+        None => "is not there",
+    }
 }
 
 impl StoreError {

@@ -9,6 +9,7 @@ use diesel::r2d2::Pool;
 
 use crate::engine::{Engine, Readers, Role};
 use crate::error::StoreError;
+use crate::idempotency::Completion;
 use crate::journal::{Counts, Journal};
 use crate::keyring::Keyring;
 use crate::migrations::migrate;
@@ -43,7 +44,11 @@ impl Default for StoreOptions {
 ///
 /// Call [`Store::close`] before the program ends: the writing thread is not waited for otherwise.
 #[derive(Clone)]
-pub struct Store(Arc<Inner>);
+pub struct Store {
+    inner: Arc<Inner>,
+    /// Done in the transaction of the next write, too.
+    completion: Option<Arc<Completion>>,
+}
 
 struct Inner {
     journal: Journal,
@@ -81,40 +86,41 @@ impl Store {
             .map_err(|fault| StoreError::Unreachable { url: url.to_string(), cause: fault.to_string() })?;
         let writer = Mutex::new(Some(thread));
         let (server, url, rotation) = (options.server, url.clone(), Mutex::default());
-        Ok(Self(Arc::new(Inner { journal, readers, server, url, keyring, rotation, writer })))
+        let inner = Arc::new(Inner { journal, readers, server, url, keyring, rotation, writer });
+        Ok(Self { inner, completion: None })
     }
 
     /// The handle through which actors write.
     #[must_use]
     pub fn journal(&self) -> Journal {
-        self.0.journal.clone()
+        self.inner.journal.clone()
     }
 
     /// Name of this server among those that share the database.
     #[must_use]
     pub fn server(&self) -> &str {
-        &self.0.server
+        &self.inner.server
     }
 
     /// The keys of secrets.
     pub(crate) fn keyring(&self) -> Keyring {
-        self.0.keyring.clone()
+        self.inner.keyring.clone()
     }
 
     /// Where the database is.
     pub(crate) fn url(&self) -> &DatabaseUrl {
-        &self.0.url
+        &self.inner.url
     }
 
     /// Waits for whoever rotates the master key, and keeps others from it.
     pub(crate) fn rotation_turn(&self) -> MutexGuard<'_, ()> {
-        self.0.rotation.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.rotation.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes everything durable that was given to the writer, and ends it. Later writes get [`StoreError::Closed`]; reads go on.
     pub fn close(&self) {
-        self.0.journal.close();
-        let thread = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.inner.journal.close();
+        let thread = self.inner.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
             // The writer catches the panics of what it runs; if it died of another, its callers were told.
             let _ = thread.join();
@@ -127,7 +133,7 @@ impl Store {
     /// What `work` says, or that no connection is to be had.
     pub fn read<T>(&self, work: impl FnOnce(&mut Engine) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let mut engine =
-            self.0.readers.get().map_err(|fault| StoreError::NoReader { cause: fault.to_string() })?;
+            self.inner.readers.get().map_err(|fault| StoreError::NoReader { cause: fault.to_string() })?;
         work(&mut engine)
     }
 
@@ -139,6 +145,18 @@ impl Store {
         &self,
         work: impl FnOnce(&mut Engine) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.0.journal.write_blocking(work)
+        let completion = self.completion.clone();
+        self.inner.journal.write_blocking(move |engine| {
+            let value = work(engine)?;
+            if let Some(completion) = completion {
+                completion.run(engine)?;
+            }
+            Ok(value)
+        })
+    }
+
+    /// The same store, which also does this with its next write.
+    pub(crate) fn with_completion(&self, completion: Arc<Completion>) -> Self {
+        Self { inner: Arc::clone(&self.inner), completion: Some(completion) }
     }
 }

@@ -255,5 +255,19 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    idempotency (tenant, username, key) {
+        tenant -> Text,
+        username -> Text,
+        key -> Text,
+        request -> Text,
+        cluster -> Nullable<BigInt>,
+        status -> Nullable<BigInt>,
+        content_type -> Nullable<Text>,
+        answer -> Nullable<Text>,
+        expires_ms -> BigInt,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(clusters, nodes, ownership, servers, tasks);
 diesel::allow_tables_to_appear_in_same_query!(sessions, users);

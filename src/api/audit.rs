@@ -19,6 +19,7 @@ use slog::error;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
+use super::operations::Port;
 use super::problem::Problem;
 use super::state::AppState;
 
@@ -51,33 +52,18 @@ pub fn about(mut answer: HttpResponse, what: impl Into<String>) -> HttpResponse 
     answer
 }
 
-/// Records requests on the port for people and their programs.
+/// Records requests.
 ///
 /// # Errors
 /// Those of the request.
-pub async fn record_users(
+pub async fn record(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
-    record(request, next, "user").await
-}
-
-/// Records requests on the port for provisioners.
-///
-/// # Errors
-/// Those of the request.
-pub async fn record_workers(
-    request: ServiceRequest,
-    next: Next<impl MessageBody + 'static>,
-) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
-    record(request, next, "tasks").await
-}
-
-async fn record(
-    request: ServiceRequest,
-    next: Next<impl MessageBody + 'static>,
-    port: &'static str,
-) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
+    let port = match Port::of(&request) {
+        Port::User => "user",
+        Port::Tasks => "tasks",
+    };
     let Some(state) = request.app_data::<web::Data<AppState>>().cloned() else {
         return Err(Problem::internal("no state").into());
     };

@@ -13,48 +13,36 @@ use super::problem::Problem;
 use super::state::AppState;
 use crate::config::ProvisionerAccess;
 
-/// On the port for people.
+/// Lets a request pass, or refuses it. On the port for provisioners everybody passes who reaches it, or only those with a
+/// token, as the settings say.
 ///
 /// # Errors
 /// What the handler says.
-pub async fn user<B: MessageBody>(
+pub async fn let_in<B: MessageBody>(
     request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B>>, actix_web::Error> {
-    let operation =
-        request.match_pattern().and_then(|path| operations::find(Port::User, request.method(), &path));
+    let port = Port::of(&request);
+    let operation = request.match_pattern().and_then(|path| operations::find(port, request.method(), &path));
     match operation {
-        Some(operation) if operation.rule.role.is_some() => match let_in(&request, operation).await {
+        Some(operation) if asks_who(&request, operation) => match identified(&request, operation).await {
             Ok(identity) => _ = request.extensions_mut().insert(identity),
             Err(problem) => return Ok(request.error_response(problem).map_into_right_body()),
         },
         Some(_) => {}
         // There is nothing, or another method; who asked is found out for the record only.
-        None => _ = who(&request, Port::User, false).await,
+        None if port == Port::User => _ = who(&request, port, false).await,
+        None => {}
     }
     next.call(request).await.map(ServiceResponse::map_into_left_body)
 }
 
-/// On the port for provisioners: as the settings say, everybody who reaches it is let in, or only those with a token.
-///
-/// # Errors
-/// What the handler says.
-pub async fn tasks<B: MessageBody>(
-    request: ServiceRequest,
-    next: Next<B>,
-) -> Result<ServiceResponse<EitherBody<B>>, actix_web::Error> {
-    let asks_who = request
-        .app_data::<web::Data<AppState>>()
-        .is_none_or(|state| state.settings.auth.provisioners == ProvisionerAccess::Token);
-    let operation =
-        request.match_pattern().and_then(|path| operations::find(Port::Tasks, request.method(), &path));
-    if let (true, Some(operation)) = (asks_who, operation) {
-        match let_in(&request, operation).await {
-            Ok(identity) => _ = request.extensions_mut().insert(identity),
-            Err(problem) => return Ok(request.error_response(problem).map_into_right_body()),
-        }
-    }
-    next.call(request).await.map(ServiceResponse::map_into_left_body)
+fn asks_who(request: &ServiceRequest, operation: &Operation) -> bool {
+    let is_open = || {
+        let state = request.app_data::<web::Data<AppState>>();
+        state.is_some_and(|state| state.settings.auth.provisioners == ProvisionerAccess::Open)
+    };
+    operation.rule.role.is_some() && !(operation.port == Port::Tasks && is_open())
 }
 
 async fn who(request: &ServiceRequest, port: Port, writes: bool) -> Result<Identity, Problem> {
@@ -63,7 +51,7 @@ async fn who(request: &ServiceRequest, port: Port, writes: bool) -> Result<Ident
     identify(request, &state, port, writes).await
 }
 
-async fn let_in(request: &ServiceRequest, operation: &Operation) -> Result<Identity, Problem> {
+async fn identified(request: &ServiceRequest, operation: &Operation) -> Result<Identity, Problem> {
     let identity = who(request, operation.port, operation.rule.writes).await?;
     access::decide(identity.role, &identity.scopes, operation.rule)
         .map_err(|denied| refusal(&identity, &denied))?;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
-use cooperage_actors::registry::Tell;
+use cooperage_actors::cluster::OperateError;
+use cooperage_actors::registry::{Tell, TellAt};
 use cooperage_domain::cluster::{Cluster, Command, ServiceChange, decide};
 use cooperage_domain::entity::{Kind, ProviderType};
 use cooperage_domain::provider_fields::admit;
@@ -14,6 +15,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::body;
+use super::edge::{IfMatch, expected_sequences};
 use super::identity::Identity;
 use super::problem::Problem;
 use super::routes::Routes;
@@ -35,14 +37,16 @@ pub fn routes(routes: &mut Routes<'_>) {
     // Before the paths with a service, so that these words after `services` are always actions.
     for (word, change) in changes {
         routes.at(&format!("/v2/clusters/{{id}}/services/{word}"), |on| {
-            on.post(move |s, i, id: Id, body| change_services(change, s, i, id.into_inner(), None, body))
+            on.post(move |s, i, id: Id, on, body| {
+                change_services(change, s, i, id.into_inner(), None, (on, body))
+            })
         });
     }
     for (word, change) in changes {
         routes.at(&format!("/v2/clusters/{{id}}/services/{{service}}/{word}"), |on| {
-            on.post(move |s, i, at: web::Path<(String, String)>, body| {
+            on.post(move |s, i, at: web::Path<(String, String)>, on, body| {
                 let (id, service) = at.into_inner();
-                change_services(change, s, i, id, Some(service), body)
+                change_services(change, s, i, id, Some(service), (on, body))
             })
         });
     }
@@ -57,27 +61,27 @@ struct Fields {
 }
 
 /// `DELETE /v2/clusters/{id}`: gives all machines back.
-pub async fn delete(state: State, identity: Identity, id: Id, body: web::Bytes) -> Answer {
+pub async fn delete(state: State, identity: Identity, id: Id, on: IfMatch, body: web::Bytes) -> Answer {
     let Fields { provider_fields } = body::parse_optional(&body)?;
     let cluster = state.cluster(&identity, &id).await?;
     let command = Command::Delete { by: identity.user.clone() };
-    operate_with(&state, identity, &cluster, command, provider_fields).await
+    operate_with(&state, identity, &cluster, (command, on), provider_fields).await
 }
 
-async fn abort(state: State, identity: Identity, id: Id) -> Answer {
-    operate(&state, identity, &id, |by| Command::Abort { by }).await
+async fn abort(state: State, identity: Identity, id: Id, on: IfMatch) -> Answer {
+    operate(&state, identity, &id, on, |by| Command::Abort { by }).await
 }
 
-async fn retry(state: State, identity: Identity, id: Id) -> Answer {
-    operate(&state, identity, &id, |by| Command::Retry { by }).await
+async fn retry(state: State, identity: Identity, id: Id, on: IfMatch) -> Answer {
+    operate(&state, identity, &id, on, |by| Command::Retry { by }).await
 }
 
-async fn pause(state: State, identity: Identity, id: Id) -> Answer {
-    operate(&state, identity, &id, |by| Command::Pause { by }).await
+async fn pause(state: State, identity: Identity, id: Id, on: IfMatch) -> Answer {
+    operate(&state, identity, &id, on, |by| Command::Pause { by }).await
 }
 
-async fn resume(state: State, identity: Identity, id: Id) -> Answer {
-    operate(&state, identity, &id, |by| Command::Resume { by }).await
+async fn resume(state: State, identity: Identity, id: Id, on: IfMatch) -> Answer {
+    operate(&state, identity, &id, on, |by| Command::Resume { by }).await
 }
 
 #[derive(Debug, Deserialize)]
@@ -88,11 +92,11 @@ struct Prolongation {
 }
 
 /// `POST /v2/clusters/{id}`: ends the lease at another time.
-pub async fn prolong(state: State, identity: Identity, id: Id, body: web::Bytes) -> Answer {
+pub async fn prolong(state: State, identity: Identity, id: Id, on: IfMatch, body: web::Bytes) -> Answer {
     let wanted: Prolongation = body::parse(&body)?;
     let expires =
         wanted.expire_time.ok_or_else(|| missing("expireTime", "the expire time", "ms since 1970"))?;
-    operate(&state, identity, &id, move |by| Command::Prolong { expires, by }).await
+    operate(&state, identity, &id, on, move |by| Command::Prolong { expires, by }).await
 }
 
 #[derive(Debug, Deserialize)]
@@ -110,12 +114,12 @@ const fn restarts() -> bool {
 }
 
 /// `PUT /v2/clusters/{id}/config`: another configuration, as a whole.
-pub async fn configure(state: State, identity: Identity, id: Id, body: web::Bytes) -> Answer {
+pub async fn configure(state: State, identity: Identity, id: Id, on: IfMatch, body: web::Bytes) -> Answer {
     let Configuration { config, restart, fields } = body::parse(&body)?;
     let config = config.ok_or_else(|| missing("config", "the configuration", "an object"))?;
     let cluster = state.cluster(&identity, &id).await?;
     let command = Command::Configure { config, restart, by: identity.user.clone() };
-    operate_with(&state, identity, &cluster, command, fields.provider_fields).await
+    operate_with(&state, identity, &cluster, (command, on), fields.provider_fields).await
 }
 
 #[derive(Debug, Deserialize)]
@@ -128,7 +132,7 @@ struct Addition {
 }
 
 /// `POST /v2/clusters/{id}/services`: more services on the nodes that are there.
-pub async fn add_services(state: State, identity: Identity, id: Id, body: web::Bytes) -> Answer {
+pub async fn add_services(state: State, identity: Identity, id: Id, on: IfMatch, body: web::Bytes) -> Answer {
     let Addition { services, fields } = body::parse(&body)?;
     if services.is_empty() {
         return Err(missing("services", "the list of services", "at least one name"));
@@ -137,7 +141,7 @@ pub async fn add_services(state: State, identity: Identity, id: Id, body: web::B
     let tenant = identity.tenant.clone();
     let known = state.blocking(move |state| Ok(state.store.entities(&tenant)?)).await?;
     let command = Command::AddServices { services, known, by: identity.user.clone() };
-    operate_with(&state, identity, &cluster, command, fields.provider_fields).await
+    operate_with(&state, identity, &cluster, (command, on), fields.provider_fields).await
 }
 
 async fn change_services(
@@ -146,16 +150,16 @@ async fn change_services(
     identity: Identity,
     id: String,
     service: Option<String>,
-    body: web::Bytes,
+    (on, body): (IfMatch, web::Bytes),
 ) -> Answer {
     let Fields { provider_fields } = body::parse_optional(&body)?;
     let cluster = state.cluster(&identity, &id).await?;
     let command = Command::ChangeServices { change, service, by: identity.user.clone() };
-    operate_with(&state, identity, &cluster, command, provider_fields).await
+    operate_with(&state, identity, &cluster, (command, on), provider_fields).await
 }
 
 /// Takes over the newest version of the cluster's template.
-async fn sync_template(state: State, identity: Identity, id: Id) -> Answer {
+async fn sync_template(state: State, identity: Identity, id: Id, on: IfMatch) -> Answer {
     let cluster = state.cluster(&identity, &id).await?;
     let (tenant, name) = (identity.tenant.clone(), cluster.template.base.name.clone());
     let template = state
@@ -170,7 +174,7 @@ async fn sync_template(state: State, identity: Identity, id: Id) -> Answer {
         })
         .await?;
     let command = Command::SyncTemplate { template: Box::new(template), by: identity.user.clone() };
-    tell(&state, identity, &cluster, command).await
+    tell(&state, identity, &cluster, command, on).await
 }
 
 fn missing(field: &str, what: &str, form: &str) -> Problem {
@@ -185,11 +189,12 @@ async fn operate(
     state: &Arc<AppState>,
     identity: Identity,
     id: &str,
+    on: IfMatch,
     command: impl FnOnce(String) -> Command,
 ) -> Answer {
     let cluster = state.cluster(&identity, id).await?;
     let command = command(identity.user.clone());
-    tell(state, identity, &cluster, command).await
+    tell(state, identity, &cluster, command, on).await
 }
 
 /// Tells a cluster something that is done with the provider, for which the values given, or else those kept, must suffice.
@@ -197,7 +202,7 @@ async fn operate_with(
     state: &Arc<AppState>,
     identity: Identity,
     cluster: &Arc<Cluster>,
-    command: Command,
+    (command, on): (Command, IfMatch),
     given: Map<String, Value>,
 ) -> Answer {
     let (id, name) = (cluster.id, cluster.provider.providertype.clone());
@@ -217,6 +222,10 @@ async fn operate_with(
         }
     }
     let fields = admitted?;
+    // Looked at here too, so that what is refused leaves no secrets behind; what counts is the look of the cluster itself.
+    if expected_sequences(&on.0).is_some_and(|sequences| !sequences.contains(&cluster.sequence)) {
+        return Err(OperateError::Moved { now: cluster.sequence }.into());
+    }
     if brings_secrets {
         let (tenant, secrets) = (cluster.account.tenant_id.clone(), fields.sensitive.clone());
         state.blocking(move |state| Ok(state.vault.give(&tenant, id, secrets)?)).await?;
@@ -226,11 +235,21 @@ async fn operate_with(
         true => command,
         false => Command::GiveFields { fields: fields.plain, command: Box::new(command), by },
     };
-    tell(state, identity, cluster, command).await
+    tell(state, identity, cluster, command, on).await
 }
 
-async fn tell(state: &Arc<AppState>, identity: Identity, cluster: &Cluster, command: Command) -> Answer {
+async fn tell(
+    state: &Arc<AppState>,
+    identity: Identity,
+    cluster: &Cluster,
+    command: Command,
+    IfMatch(expected): IfMatch,
+) -> Answer {
     let tell = Tell { id: cluster.id, command, who: identity.user };
-    state.registry.send(tell).await.map_err(Problem::internal)??;
+    let answer = match expected_sequences(&expected) {
+        None => state.registry.send(tell).await,
+        Some(sequences) => state.registry.send(TellAt { tell, sequences }).await,
+    };
+    answer.map_err(Problem::unavailable)??;
     Ok(HttpResponse::Ok().finish())
 }

@@ -1,9 +1,9 @@
 //! Clusters: asked for and looked at.
 
 use actix_web::http::StatusCode;
-use actix_web::{HttpResponse, web};
+use actix_web::{HttpResponse, HttpResponseBuilder, web};
 use cooperage_actors::registry::Create;
-use cooperage_domain::cluster::{Accepted, Asking, ClusterRequest, Nodes, create};
+use cooperage_domain::cluster::{Accepted, Asking, Cluster, ClusterRequest, Nodes, create};
 use cooperage_domain::id::{ClusterId, JobId};
 use cooperage_domain::quota::UNLIMITED;
 use cooperage_schema::ClusterFilter;
@@ -16,9 +16,11 @@ use super::audit::about;
 use super::body;
 use super::cluster_changes;
 use super::cluster_view::{details, plan, status};
+use super::edge::{Keyed, StateTag};
 use super::export;
 use super::identity::Identity;
 use super::logs;
+use super::paging::Paging;
 use super::preview::preview;
 use super::problem::Problem;
 use super::reservations::Reservation;
@@ -29,6 +31,8 @@ use super::tenants::specification;
 
 /// Name of the counter that numbers clusters.
 const CLUSTER_NUMBERS: &str = "clusters";
+/// Name of the list of clusters in its cursors.
+const LIST: &str = "clusters";
 
 type State = web::Data<AppState>;
 type Answer = Result<HttpResponse, Problem>;
@@ -53,7 +57,10 @@ struct ListQuery {
     status: Option<String>,
 }
 
-async fn list(state: State, identity: Identity, query: web::Query<ListQuery>) -> Answer {
+async fn list(state: State, identity: Identity, query: web::Query<ListQuery>, part: Paging) -> Answer {
+    let place: Option<(i64, u64)> = part.place(LIST)?;
+    let behind = place.map(|(created, id)| (created, ClusterId(id)));
+    let limit = part.wanted();
     let known = ["pending", "active", "incomplete", "inconsistent", "terminated"];
     let statuses: Vec<String> = query
         .status
@@ -62,17 +69,19 @@ async fn list(state: State, identity: Identity, query: web::Query<ListQuery>) ->
         .map(|word| word.trim().to_lowercase())
         .filter(|word| known.contains(&word.as_str()))
         .collect();
-    let rows = state
+    let mut rows = state
         .blocking(move |state| {
             let owner = identity.owner_seen();
-            let filter =
-                ClusterFilter { tenant: Some(identity.tenant), owner, statuses, ..ClusterFilter::default() };
+            let filter = ClusterFilter { tenant: Some(identity.tenant), owner, statuses, behind, limit };
             Ok(state.store.clusters(&filter)?)
         })
         .await?;
+    let last = part.cut(&mut rows).map(|row| (row.created_ms, row.id.0));
+    let mut answer = HttpResponse::Ok();
+    part.link(&mut answer, LIST, last);
     let summaries: Result<Vec<Value>, _> =
         rows.iter().map(|row| serde_json::from_str(&row.summary)).collect();
-    Ok(HttpResponse::Ok().json(summaries.map_err(Problem::internal)?))
+    Ok(answer.json(summaries.map_err(Problem::internal)?))
 }
 
 /// What the caller wants of a create beyond the request.
@@ -85,7 +94,13 @@ struct CreateQuery {
     strict: bool,
 }
 
-async fn ask(state: State, identity: Identity, query: web::Query<CreateQuery>, body: web::Bytes) -> Answer {
+async fn ask(
+    state: State,
+    identity: Identity,
+    query: web::Query<CreateQuery>,
+    key: Keyed,
+    body: web::Bytes,
+) -> Answer {
     let request: ClusterRequest = body::parse(&body)?;
     request.check(state.settings.limits.max_cluster_size)?;
     let query = query.into_inner();
@@ -93,9 +108,15 @@ async fn ask(state: State, identity: Identity, query: web::Query<CreateQuery>, b
         let shown = state.blocking(move |state| preview(state, &identity, &request)).await?;
         return Ok(HttpResponse::Ok().json(shown));
     }
+    if let Some(id) = key.cluster()
+        && state.blocking(move |state| Ok(state.store.cluster(id)?)).await?.is_some()
+    {
+        // Created before the server was killed; only the answer was not given.
+        return Ok(HttpResponse::Ok().json(json!({ "id": id })));
+    }
     // One moment for all, so that a lease is exactly as long as it says.
     let (asker, strict, now) = (identity.clone(), query.strict, state.clock.now());
-    let solved = state.blocking(move |state| solve(state, &asker, &request, strict, now)).await?;
+    let solved = state.blocking(move |state| solve(state, &asker, &request, &key, (strict, now))).await?;
     let Solved { accepted, nodes, reserved: _reserved } = solved;
     let (id, has_secrets) = (accepted.order.id, !accepted.secrets.is_empty());
     let events = create(accepted.order, nodes, now)?;
@@ -113,8 +134,8 @@ fn solve(
     state: &AppState,
     identity: &Identity,
     request: &ClusterRequest,
-    strict: bool,
-    now: i64,
+    key: &Keyed,
+    (strict, now): (bool, i64),
 ) -> Result<Solved, Problem> {
     let reserved = reserve(state, &identity.tenant, request.machines())?;
     let catalog = state.catalog(&identity.tenant)?;
@@ -124,9 +145,7 @@ fn solve(
     if strict {
         accepted.solve(&catalog).map_err(|refusal| Problem::from(&refusal))?;
     }
-    let limits = &state.settings.limits;
-    let number = state.store.next_number(CLUSTER_NUMBERS, limits.ids_start, limits.ids_increment)?;
-    let id = ClusterId(number);
+    let id = number(state, key)?;
     if let Some(reserved) = &reserved {
         reserved.is_for(id);
     }
@@ -137,6 +156,17 @@ fn solve(
         state.vault.keep(&identity.tenant, id, accepted.secrets.clone())?;
     }
     Ok(Solved { accepted, nodes, reserved })
+}
+
+/// The number of a new cluster: a fresh one, or the one that was bound to the request's key by an attempt that was cut off.
+fn number(state: &AppState, key: &Keyed) -> Result<ClusterId, Problem> {
+    if let Some(bound) = key.cluster() {
+        return Ok(bound);
+    }
+    let limits = &state.settings.limits;
+    let number = state.store.next_number(CLUSTER_NUMBERS, limits.ids_start, limits.ids_increment)?;
+    key.bind(&state.store, ClusterId(number))?;
+    Ok(ClusterId(number))
 }
 
 /// A request ready to become a cluster.
@@ -175,27 +205,34 @@ pub(super) fn asking(state: &AppState, identity: &Identity, now: i64) -> Asking 
     }
 }
 
+/// An answer about a cluster as it is now, on which a change may be based.
+fn at_state(cluster: &Cluster) -> HttpResponseBuilder {
+    let mut answer = HttpResponse::Ok();
+    StateTag(cluster.sequence.to_string()).on(&mut answer);
+    answer
+}
+
 async fn get(state: State, identity: Identity, id: web::Path<String>) -> Answer {
     let cluster = state.cluster(&identity, &id).await?;
     let secrets = state.blocking(SecretFields::load).await?;
     let mut details = details(&cluster);
     secrets.hide_in(&mut details["provider"]);
-    Ok(HttpResponse::Ok().json(details))
+    Ok(at_state(&cluster).json(details))
 }
 
 async fn get_status(state: State, identity: Identity, id: web::Path<String>) -> Answer {
     let cluster = state.cluster(&identity, &id).await?;
-    Ok(HttpResponse::Ok().json(status(&cluster)))
+    Ok(at_state(&cluster).json(status(&cluster)))
 }
 
 async fn get_services(state: State, identity: Identity, id: web::Path<String>) -> Answer {
     let cluster = state.cluster(&identity, &id).await?;
-    Ok(HttpResponse::Ok().json(&cluster.services))
+    Ok(at_state(&cluster).json(&cluster.services))
 }
 
 async fn get_config(state: State, identity: Identity, id: web::Path<String>) -> Answer {
     let cluster = state.cluster(&identity, &id).await?;
-    Ok(HttpResponse::Ok().json(&cluster.config))
+    Ok(at_state(&cluster).json(&cluster.config))
 }
 
 async fn get_plans(state: State, identity: Identity, id: web::Path<String>) -> Answer {

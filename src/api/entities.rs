@@ -11,7 +11,9 @@ use serde_json::Value;
 
 use super::audit::about;
 use super::body;
+use super::edge::{IfMatch, Keyed, StateTag};
 use super::identity::Identity;
+use super::paging::Paging;
 use super::presence::check_presence;
 use super::problem::Problem;
 use super::routes::Routes;
@@ -64,17 +66,17 @@ pub fn routes(routes: &mut Routes<'_>) {
     for kind in Kind::OWNED {
         let all = format!("/v2/{}", kind.plural());
         routes.at(&all, |on| {
-            on.get(move |s, i, query| list(kind, s, i, query))
-                .post(move |s, i, body| create(kind, s, i, body))
+            on.get(move |s, i, query, part| list(kind, s, i, query, part))
+                .post(move |s, i, key, body| create(kind, s, i, key, body))
         });
         routes.at(&format!("{all}/{{name}}"), |on| {
             on.get(move |s, i, name, query| get(kind, s, i, name, query))
-                .put(move |s, i, name, body| put(kind, s, i, name, body))
-                .delete(move |s, i, name| delete(kind, s, i, name))
+                .put(move |s, i, name, on, body| put(kind, s, i, name, on, body))
+                .delete(move |s, i, name, on| delete(kind, s, i, name, on))
         });
         routes.at(&format!("{all}/{{name}}/{{version}}"), |on| {
             on.get(move |s, i, at, query| get_version(kind, s, i, at, query))
-                .delete(move |s, i, at| delete_version(kind, s, i, at))
+                .delete(move |s, i, at, on| delete_version(kind, s, i, at, on))
         });
     }
 }
@@ -102,8 +104,9 @@ impl SecretsQuery {
 
 type Query = web::Query<SecretsQuery>;
 
-async fn list(kind: Kind, state: State, identity: Identity, query: Query) -> Answer {
-    let found: Vec<Value> = state
+async fn list(kind: Kind, state: State, identity: Identity, query: Query, part: Paging) -> Answer {
+    let behind: Option<String> = part.place(kind.plural())?;
+    let mut found: Vec<Value> = state
         .blocking(move |state| {
             let tenant = &identity.tenant;
             if kind == Kind::Provider {
@@ -112,7 +115,13 @@ async fn list(kind: Kind, state: State, identity: Identity, query: Query) -> Ans
             for_kind!(kind, E => state.store.entities::<E>(tenant)?.iter().map(as_json).collect())
         })
         .await?;
-    Ok(HttpResponse::Ok().json(found))
+    let name = |entity: &Value| entity["name"].as_str().unwrap_or_default().to_owned();
+    // They come by name.
+    found.retain(|entity| behind.as_deref().is_none_or(|behind| name(entity).as_str() > behind));
+    let last = part.cut(&mut found).map(name);
+    let mut answer = HttpResponse::Ok();
+    part.link(&mut answer, kind.plural(), last);
+    Ok(answer.json(found))
 }
 
 /// The providers of the caller's tenant, as the caller may see them. Waits for the database.
@@ -153,31 +162,35 @@ async fn find(
     version: Option<u64>,
     query: SecretsQuery,
 ) -> Answer {
-    let found = state
+    let (found, tag) = state
         .blocking(move |state| {
             let tenant = &identity.tenant;
-            let found: Option<Value> = if kind == Kind::Provider {
+            let found: Option<(Value, String)> = if kind == Kind::Provider {
                 let hidden = query.hidden_from(state, &identity)?;
-                let found = state.store.entity::<Provider>(tenant, &name, version)?;
-                found.map(|provider| hidden.hidden(provider)).as_ref().map(as_json).transpose()?
+                let found = state.store.entity_with_state::<Provider>(tenant, &name, version)?;
+                found
+                    .map(|(provider, tag)| Ok::<_, Problem>((as_json(&hidden.hidden(provider))?, tag)))
+                    .transpose()?
             } else {
                 for_kind!(kind, E => {
-                    state.store.entity::<E>(tenant, &name, version)?.as_ref().map(as_json).transpose()?
+                    let found = state.store.entity_with_state::<E>(tenant, &name, version)?;
+                    found.map(|(entity, tag)| Ok::<_, Problem>((as_json(&entity)?, tag))).transpose()?
                 })
             };
             found.ok_or_else(|| Problem::not_found(kind.noun(), name))
         })
         .await?;
-    Ok(HttpResponse::Ok().json(found))
+    Ok(StateTag(tag).on(&mut HttpResponse::Ok()).json(found))
 }
 
-async fn create(kind: Kind, state: State, identity: Identity, body: web::Bytes) -> Answer {
+async fn create(kind: Kind, state: State, identity: Identity, key: Keyed, body: web::Bytes) -> Answer {
     let name = state
         .blocking(move |state| {
+            let store = key.answering(state, StatusCode::OK, None);
             for_kind!(kind, E => {
                 let entity: E = read(&body)?;
                 let name = entity.base().name.clone();
-                state.store.create_entity(&identity.tenant, entity, state.clock.now())?;
+                store.create_entity(&identity.tenant, entity, state.clock.now())?;
                 Ok(name)
             })
         })
@@ -190,9 +203,10 @@ async fn put(
     state: State,
     identity: Identity,
     name: web::Path<String>,
+    on: IfMatch,
     body: web::Bytes,
 ) -> Answer {
-    let name = name.into_inner();
+    let (name, IfMatch(expected)) = (name.into_inner(), on);
     state
         .blocking(move |state| {
             let (tenant, now) = (&identity.tenant, state.clock.now());
@@ -202,12 +216,12 @@ async fn put(
                 let before = state.store.entity::<Provider>(tenant, &name, None)?;
                 let (kind, values) = (&provider.providertype, &mut provider.provisioner);
                 SecretFields::load(state)?.restore(kind, values, before.as_ref());
-                return Ok(state.store.put_entity(tenant, provider, now).map(drop)?);
+                return Ok(state.store.put_entity_expecting(tenant, provider, now, expected).map(drop)?);
             }
             for_kind!(kind, E => {
                 let entity: E = read(&body)?;
                 check_same_name(&entity, &name)?;
-                Ok(state.store.put_entity(tenant, entity, now).map(drop)?)
+                Ok(state.store.put_entity_expecting(tenant, entity, now, expected).map(drop)?)
             })
         })
         .await?;
@@ -227,8 +241,14 @@ pub(super) fn check_same_name<E: Entity>(entity: &E, name: &str) -> Result<(), P
     Err(Problem::new(StatusCode::BAD_REQUEST, detail).at("name", said).with_remedy("use the same name twice"))
 }
 
-async fn delete(kind: Kind, state: State, identity: Identity, name: web::Path<String>) -> Answer {
-    remove(kind, state, identity, name.into_inner(), None).await
+async fn delete(
+    kind: Kind,
+    state: State,
+    identity: Identity,
+    name: web::Path<String>,
+    on: IfMatch,
+) -> Answer {
+    remove(kind, state, identity, (name.into_inner(), None), on).await
 }
 
 async fn delete_version(
@@ -236,16 +256,25 @@ async fn delete_version(
     state: State,
     identity: Identity,
     at: web::Path<(String, String)>,
+    on: IfMatch,
 ) -> Answer {
     let (name, version) = at.into_inner();
     let version = version_number(&version)?;
-    remove(kind, state, identity, name, Some(version)).await
+    remove(kind, state, identity, (name, Some(version)), on).await
 }
 
-async fn remove(kind: Kind, state: State, identity: Identity, name: String, version: Option<u64>) -> Answer {
+/// All versions of an entity, or one.
+async fn remove(
+    kind: Kind,
+    state: State,
+    identity: Identity,
+    (name, version): (String, Option<u64>),
+    IfMatch(expected): IfMatch,
+) -> Answer {
     state
         .blocking(move |state| {
-            Ok(state.store.delete_entity(&identity.tenant, kind, &name, version).map(drop)?)
+            let (store, tenant) = (&state.store, &identity.tenant);
+            Ok(store.delete_entity_expecting(tenant, kind, &name, version, expected).map(drop)?)
         })
         .await?;
     Ok(HttpResponse::Ok().finish())

@@ -99,14 +99,36 @@ impl<'de> Visitor<'de> for Nested {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
     use serde_json::json;
 
     use super::*;
+
+    const PIECES: &[&str] = &[
+        "{", "}", "[", "]", ":", ",", "'", "\"", "a", "1", "-", ".5", "Infinity", "0x1F", "//", "/*", "*/",
+        "\\u0000", "\\", "\n", "null", "+1", "1e999", "\u{2028}",
+    ];
 
     #[test]
     fn what_old_clients_write_is_read() {
         let text = "{'a': 'x', b: [1, -2, 1.5, true, null,], /* why */ \"c\": {}, // so\n}";
         assert_eq!(read(text).unwrap(), json!({"a": "x", "b": [1, -2, 1.5, true, null], "c": {}}));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text: String, pieces in vec(select(PIECES), 0..40)) {
+            let _ = read(&text);
+            let _ = read(&pieces.concat());
+        }
+
+        #[test]
+        fn strict_json_means_the_same(text in "[ -~]{0,20}", number: i64, flag: bool) {
+            let value = json!({ "a": [text, number, null], "b": { "c": flag } });
+            prop_assert_eq!(read(&value.to_string()).unwrap(), value);
+        }
     }
 
     #[test]

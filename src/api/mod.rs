@@ -11,6 +11,7 @@ mod cluster_changes;
 mod cluster_view;
 mod clusters;
 mod download;
+mod edge;
 mod entities;
 mod error_language;
 mod export;
@@ -22,6 +23,7 @@ mod logs;
 mod nodes;
 mod openapi;
 mod operations;
+mod paging;
 mod password;
 mod plugin_types;
 mod presence;
@@ -49,9 +51,7 @@ mod upload;
 mod usage;
 mod users;
 
-pub use audit::{record_users, record_workers};
-pub use authorize::{tasks as authorize_tasks, user as authorize_user};
-pub use error_language::tell;
+pub use edge::{Edge, app};
 pub use identity::hash;
 pub use login_limit::LoginLimit;
 pub use operations::Port;
@@ -73,6 +73,7 @@ const MAX_BODY: usize = 16 * 1024 * 1024;
 /// Everything on the port for people and their programs.
 fn user_routes(routes: &mut Routes<'_>) {
     routes.at("/status", |on| on.get(status));
+    routes.at("/v2/ready", |on| on.get(edge::ready));
     routes.at("/v2/apply", |on| on.post(apply::apply));
     routes.at("/v2/resolve", |on| on.post(resolve::post));
     routes.at("/v2/metrics/queues", |on| on.get(queues::get));
@@ -99,6 +100,7 @@ fn user_routes(routes: &mut Routes<'_>) {
 
 /// Everything on the port for provisioners.
 fn task_routes(routes: &mut Routes<'_>) {
+    routes.at("/v2/ready", |on| on.get(edge::ready));
     provisioners::task_routes(routes);
     tasks::routes(routes);
     batch_take::routes(routes);
@@ -108,7 +110,7 @@ fn task_routes(routes: &mut Routes<'_>) {
 }
 
 /// Serves a port.
-pub fn serve(port: Port, config: &mut web::ServiceConfig) {
+fn serve(port: Port, config: &mut web::ServiceConfig) {
     config.app_data(web::PayloadConfig::new(MAX_BODY)).default_service(web::to(unknown_path));
     let mut routes = Routes::new(config, port);
     match port {

@@ -3,13 +3,15 @@
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
-use cooperage_domain::id::NodeId;
-use cooperage_schema::{NodeRow, RegisteredNode};
+use cooperage_domain::id::{ClusterId, NodeId};
+use cooperage_schema::{NodePlace, NodeRow, RegisteredNode};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::body;
 use super::cluster_view;
 use super::identity::Identity;
+use super::paging::Paging;
 use super::problem::Problem;
 use super::routes::Routes;
 use super::state::AppState;
@@ -18,6 +20,9 @@ type State = web::Data<AppState>;
 type Answer = Result<HttpResponse, Problem>;
 type Id = web::Path<String>;
 
+/// Name of the list of nodes in its cursors.
+const LIST: &str = "nodes";
+
 /// Routes of nodes.
 pub fn routes(routes: &mut Routes<'_>) {
     routes.at("/v2/nodes", |on| on.get(list).post(post));
@@ -25,16 +30,51 @@ pub fn routes(routes: &mut Routes<'_>) {
 }
 
 /// Nodes of the caller's clusters and those the caller made known; of the whole tenant for its admin.
-async fn list(state: State, identity: Identity) -> Answer {
-    let nodes: Vec<Value> = state
-        .blocking(move |state| {
-            let owner = identity.owner_seen();
-            let of_clusters = state.store.all_nodes(Some(&identity.tenant), owner.as_deref())?;
-            let registered = state.store.registered_nodes(&identity.tenant, owner.as_deref())?;
-            of_clusters.iter().map(shown).chain(registered.iter().map(document)).collect()
-        })
-        .await?;
-    Ok(HttpResponse::Ok().json(nodes))
+async fn list(state: State, identity: Identity, part: Paging) -> Answer {
+    let place: Option<Place> = part.place(LIST)?;
+    let wanted = part.wanted();
+    let mut nodes: Vec<(Place, Value)> =
+        state.blocking(move |state| behind(state, &identity, place, wanted)).await?;
+    let last = part.cut(&mut nodes).map(|(place, _)| place.clone());
+    let mut answer = HttpResponse::Ok();
+    part.link(&mut answer, LIST, last);
+    Ok(answer.json(nodes.into_iter().map(|(_, node)| node).collect::<Vec<_>>()))
+}
+
+/// A place in the list: first the nodes of clusters, then those that were made known.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum Place {
+    OfCluster(u64, u32, String),
+    Registered(String),
+}
+
+/// So many nodes behind a place. Waits for the database.
+fn behind(
+    state: &AppState,
+    identity: &Identity,
+    place: Option<Place>,
+    wanted: u32,
+) -> Result<Vec<(Place, Value)>, Problem> {
+    let (tenant, owner) = (identity.tenant.as_str(), identity.owner_seen());
+    let (at, id) = match place {
+        None => (Some(None), None),
+        Some(Place::OfCluster(cluster, number, id)) => {
+            (Some(Some(NodePlace { cluster: ClusterId(cluster), number, id: NodeId(id) })), None)
+        }
+        Some(Place::Registered(id)) => (None, Some(id)),
+    };
+    let mut nodes = Vec::new();
+    if let Some(at) = at {
+        for row in state.store.nodes_behind(tenant, owner.as_deref(), at.as_ref(), wanted)? {
+            let place = Place::OfCluster(row.cluster.0, row.number, row.id.to_string());
+            nodes.push((place, shown(&row)?));
+        }
+    }
+    let left = wanted.saturating_sub(u32::try_from(nodes.len()).unwrap_or(u32::MAX));
+    for node in state.store.registered_nodes_behind(tenant, owner.as_deref(), id.as_deref(), left)? {
+        nodes.push((Place::Registered(node.id.clone()), document(&node)?));
+    }
+    Ok(nodes)
 }
 
 fn shown(row: &NodeRow) -> Result<Value, Problem> {
@@ -83,7 +123,7 @@ fn read(body: &[u8]) -> Result<(String, Map<String, Value>), Problem> {
         problem.field = Some(field.to_owned());
         problem
     };
-    let id = document.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
+    let id = document.get("id").and_then(Value::as_str).filter(|id| !id.is_empty() && !id.contains('\0'));
     let id = id.ok_or_else(|| invalid("id", "text"))?.to_owned();
     if !document.get("services").is_some_and(Value::is_array) {
         return Err(invalid("services", "list"));

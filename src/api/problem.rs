@@ -1,5 +1,6 @@
 //! What goes wrong at the HTTP edge, as JSON: which code, which field, which value, and what to do (RFC 9457).
 
+use std::any::Any;
 use std::ops::{Deref, DerefMut};
 
 use actix_web::http::{StatusCode, header};
@@ -51,12 +52,15 @@ pub struct Body {
     /// The status for callers of Coopr, where they are told another one than is right.
     #[serde(skip)]
     pub coopr_status: Option<StatusCode>,
-    /// After how many seconds it may be tried again.
-    #[serde(skip)]
-    pub retry_after: Option<u64>,
     /// Whether callers of Coopr are told nothing but the status.
     #[serde(skip)]
     pub is_silent: bool,
+    /// After how many seconds the same request may succeed.
+    #[serde(skip)]
+    pub retry_after: Option<u64>,
+    /// What is at the bottom of a fault of ours: for the log, never for the caller.
+    #[serde(skip)]
+    pub cause: Option<String>,
 }
 
 impl Problem {
@@ -71,8 +75,9 @@ impl Problem {
             remedy: None,
             more: Map::new(),
             coopr_status: None,
-            retry_after: None,
             is_silent: false,
+            retry_after: (status == StatusCode::SERVICE_UNAVAILABLE).then_some(1),
+            cause: None,
         }))
     }
 
@@ -160,9 +165,40 @@ impl Problem {
         answer
     }
 
-    /// A fault of ours, told as it is: whoever runs the server has to find it.
+    /// A fault of ours. What it is goes to the log; the caller is told under which id ([`Self::logged_as`]).
     pub fn internal(fault: impl std::fmt::Display) -> Self {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, format!("something went wrong here: {fault}"))
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "something went wrong on the server").because(fault)
+    }
+
+    /// A fault of ours that made a thread panic.
+    pub fn panicked(panic: &(dyn Any + Send)) -> Self {
+        let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        Self::internal(format!("a panic: {text}"))
+    }
+
+    /// Something the server needs is away for a while. What it is goes to the log.
+    pub fn unavailable(fault: impl std::fmt::Display) -> Self {
+        let detail = "the server cannot do this right now";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, detail).with_remedy("try again in a moment").because(fault)
+    }
+
+    /// What is at the bottom of it, or else what the caller is told.
+    pub fn cause(&self) -> &str {
+        self.cause.as_deref().unwrap_or(&self.detail)
+    }
+
+    fn because(mut self, cause: impl std::fmt::Display) -> Self {
+        self.cause = Some(cause.to_string());
+        self
+    }
+
+    /// With the id under which the cause is in the server's log.
+    #[must_use]
+    pub fn logged_as(mut self, id: &str) -> Self {
+        self.detail = format!("{}; the server's log has the cause under {id}", self.detail);
+        self.more.insert("id".to_owned(), id.into());
+        self
     }
 }
 
@@ -228,10 +264,9 @@ impl From<OperateError> for Problem {
     fn from(fault: OperateError) -> Self {
         match fault {
             OperateError::Refused(refusal) => refusal.into(),
-            OperateError::NotRecorded(_) | OperateError::Gone => {
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, fault.to_string())
-                    .with_remedy("try again in a moment")
-            }
+            OperateError::Moved { .. } => Self::new(StatusCode::PRECONDITION_FAILED, fault.to_string())
+                .with_remedy("get the cluster again, and send the new ETag in If-Match"),
+            OperateError::NotRecorded(_) | OperateError::Gone => Self::unavailable(fault),
         }
     }
 }
@@ -266,8 +301,14 @@ impl From<StoreError> for Problem {
             }
             StoreError::NotFound { what, name } => Self::not_found(what, name),
             StoreError::Invalid(fault) => fault.into(),
-            fault if fault.is_retryable() => Self::new(StatusCode::SERVICE_UNAVAILABLE, fault.to_string())
-                .with_remedy("try again in a moment"),
+            StoreError::Changed { ref now, .. } => {
+                let problem = Self::new(StatusCode::PRECONDITION_FAILED, fault.to_string());
+                problem.with_remedy(match now {
+                    Some(_) => "get it again, apply your change to that, and send its ETag in If-Match",
+                    None => "leave If-Match out to make a new one",
+                })
+            }
+            fault if fault.is_retryable() || fault == StoreError::Closed => Self::unavailable(fault),
             fault => Self::internal(fault),
         }
     }

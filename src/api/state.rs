@@ -1,5 +1,6 @@
 //! What every handler may use.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 use actix::Addr;
@@ -9,6 +10,7 @@ use cooperage_actors::cluster::GetState;
 use cooperage_actors::estimate::Estimates;
 use cooperage_actors::fleet::Fleet;
 use cooperage_actors::handover::Handover;
+use cooperage_actors::journal::Journal;
 use cooperage_actors::registry::{FindError, Look, Registry, read};
 use cooperage_actors::task_log::TaskLog;
 use cooperage_domain::cluster::{self, Catalog};
@@ -19,6 +21,7 @@ use cooperage_schema::{SUPERADMIN, Store, Vault};
 use slog::Logger;
 use tokio_util::sync::CancellationToken;
 
+use super::edge::Edge;
 use super::identity::Identity;
 use super::login_limit::LoginLimit;
 use super::problem::Problem;
@@ -33,6 +36,10 @@ pub struct AppState {
     pub store: Store,
     /// Who is where.
     pub registry: Addr<Registry>,
+    /// Makes events durable.
+    pub journal: Addr<Journal>,
+    /// What the HTTP edge remembers between requests.
+    pub edge: Edge,
     /// Tasks in the hands of workers elsewhere.
     pub handover: Addr<Handover>,
     /// Secret values of clusters.
@@ -69,7 +76,12 @@ impl AppState {
         work: impl FnOnce(&Self) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let state = Arc::clone(self);
-        web::block(move || work(&state)).await.map_err(Problem::internal)?
+        // A panic is told with its words, which the library would keep to itself.
+        let guarded = move || catch_unwind(AssertUnwindSafe(|| work(&state)));
+        match web::block(guarded).await.map_err(Problem::internal)? {
+            Ok(outcome) => outcome,
+            Err(panic) => Err(Problem::panicked(&*panic)),
+        }
     }
 
     /// A cluster that the caller may see: an own one, or any of the tenant for its admin. Others do not exist.

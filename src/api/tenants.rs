@@ -5,12 +5,13 @@ use actix_web::{HttpResponse, web};
 use cooperage_actors::fleet::SetWorkers;
 use cooperage_domain::quota::Usage;
 use cooperage_domain::tenant::TenantSpec;
-use cooperage_schema::{SUPERADMIN, Tenant};
+use cooperage_schema::{SUPERADMIN, Store, Tenant};
 use serde::Deserialize;
 use uuid::Uuid;
 
 use super::body;
 use super::capacity::{free_of, total_capacity};
+use super::edge::Keyed;
 use super::identity::Identity;
 use super::problem::Problem;
 use super::resources::synchronise;
@@ -71,7 +72,7 @@ async fn get(state: State, _: Identity, name: web::Path<String>) -> Answer {
     Ok(HttpResponse::Ok().json(found))
 }
 
-async fn post(state: State, _: Identity, body: web::Bytes) -> Answer {
+async fn post(state: State, _: Identity, key: Keyed, body: web::Bytes) -> Answer {
     let total = total_capacity(&state).await?;
     let set = state
         .blocking(move |state| {
@@ -82,7 +83,7 @@ async fn post(state: State, _: Identity, body: web::Bytes) -> Answer {
                 return Err(problem.with_remedy("use PUT to change it, or another name"));
             }
             check_capacity(state, total, 0, spec.workers)?;
-            create(state, &spec, bootstrap)
+            create(state, &key.answering(state, StatusCode::OK, None), &spec, bootstrap)
         })
         .await?;
     state.fleet.do_send(set);
@@ -90,21 +91,26 @@ async fn post(state: State, _: Identity, body: web::Bytes) -> Answer {
 }
 
 /// A new tenant; with the bytes of the superadmin's plugin resources in their place before it is there. Gives what the
-/// provisioners are to know.
-fn create(state: &AppState, spec: &TenantSpec, bootstrap: bool) -> Result<SetWorkers, Problem> {
+/// provisioners are to know. The tenant is stored in `store`.
+fn create(
+    state: &AppState,
+    store: &Store,
+    spec: &TenantSpec,
+    bootstrap: bool,
+) -> Result<SetWorkers, Problem> {
     let (id, now) = (Uuid::new_v4().to_string(), state.clock.now());
     let document = serde_json::to_string(spec).map_err(Problem::internal)?;
     let tenant = Tenant { id: id.clone(), name: spec.name.clone(), document };
     let set = SetWorkers { tenant: id.clone(), workers: spec.workers };
     if !bootstrap {
-        state.store.create_tenant(tenant, None, now)?;
+        store.create_tenant(tenant, None, now)?;
         return Ok(set);
     }
     let created = state
         .resources
         .copy_tenant(SUPERADMIN, &id)
         .map_err(Problem::from)
-        .and_then(|()| Ok(state.store.create_tenant(tenant, Some(SUPERADMIN), now)?));
+        .and_then(|()| Ok(store.create_tenant(tenant, Some(SUPERADMIN), now)?));
     if created.is_err() {
         // Best effort: nobody knows of these files.
         let _ = state.resources.remove_tenant(&id);
@@ -127,7 +133,7 @@ async fn put(state: State, _: Identity, name: web::Path<String>, body: web::Byte
             }
             let Some(found) = state.store.tenant(&name)? else {
                 check_capacity(state, total, 0, spec.workers)?;
-                return create(state, &spec, false);
+                return create(state, &state.store, &spec, false);
             };
             check_capacity(state, total, specification(&found)?.workers, spec.workers)?;
             let used = used(state, &found.id)?;

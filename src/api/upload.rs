@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 
+use actix_web::dev::Decompress;
 use actix_web::http::StatusCode;
 use actix_web::http::header::CONTENT_LENGTH;
 use actix_web::{HttpRequest, HttpResponse, web};
@@ -39,6 +40,7 @@ pub async fn post(
             Ok((of, format, NamedTempFile::new_in(drafts).map_err(Problem::internal)?))
         })
         .await?;
+    let body = Decompress::from_headers(body, request.headers());
     let received = receive(draft, body, limit).await?;
     let stored = state.blocking(move |state| {
         if format == ResourceFormat::Archive {
@@ -94,7 +96,11 @@ struct Received {
     size: u64,
 }
 
-async fn receive(draft: NamedTempFile, mut body: web::Payload, limit: u64) -> Result<Received, Problem> {
+async fn receive(
+    draft: NamedTempFile,
+    mut body: Decompress<web::Payload>,
+    limit: u64,
+) -> Result<Received, Problem> {
     let (file, path) = draft.into_parts();
     let mut file = tokio::fs::File::from_std(file);
     let (mut hash, mut size) = (Sha256::new(), 0);

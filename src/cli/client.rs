@@ -5,6 +5,7 @@ use std::time::Duration;
 use reqwest::{Certificate, Method, RequestBuilder, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use uuid::Uuid;
 
 use super::connection::Connection;
 use super::problem::Problem;
@@ -13,6 +14,14 @@ use super::problem::Problem;
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// How long it may take to answer: a layout of many machines takes seconds, an upload may be large.
 const ANSWER_LIMIT: Duration = Duration::from_secs(120);
+
+/// Pauses before a request is sent again.
+const PAUSES: [Duration; 4] = [
+    Duration::from_millis(200),
+    Duration::from_millis(500),
+    Duration::from_millis(1_000),
+    Duration::from_millis(2_000),
+];
 
 /// Why there is no answer, or none to use.
 #[derive(Debug, thiserror::Error)]
@@ -62,6 +71,13 @@ impl ClientFault {
         matches!(self, Self::Unreachable { .. }) || self.status() == Some(503)
     }
 
+    /// Whether the same request, sent before, has not been answered yet.
+    fn is_under_way(&self) -> bool {
+        let of_key =
+            |problem: &Problem| problem.status == 409 && problem.field.as_deref() == Some("Idempotency-Key");
+        matches!(self, Self::Refused(problem) if of_key(problem))
+    }
+
     /// What to do, where the fault does not say it.
     #[must_use]
     pub fn remedy(&self) -> Option<String> {
@@ -71,9 +87,7 @@ impl ClientFault {
                  certificate is for"
                     .to_owned(),
             ),
-            Self::Unreachable { .. } => Some(
-                "start one with `cooperage serve`, or name another with --server or --context".to_owned(),
-            ),
+            Self::Unreachable { reason, .. } => Some(remedy_for(reason).to_owned()),
             Self::Refused(problem) if problem.status == StatusCode::UNAUTHORIZED.as_u16() => Some(
                 "give the token in COOPERAGE_TOKEN, or its file with --token-file (on the server's host: \
                  DATA_DIR/admin.token)"
@@ -84,6 +98,24 @@ impl ClientFault {
                 Some("is it a Cooperage server, of the same version as this program?".to_owned())
             }
         }
+    }
+}
+
+/// What the network says tells what is missing.
+fn remedy_for(reason: &str) -> &'static str {
+    let says = |words: &[&str]| words.iter().any(|word| reason.contains(word));
+    if says(&["CertificateRequired", "BadCertificate", "UnknownCA", "CertificateUnknown", "AccessDenied"]) {
+        "the server wants a certificate that it trusts: give --client-certificate and --client-key"
+    } else if says(&["UnknownIssuer", "CaUsedAsEndEntity", "unknown issuer"]) {
+        "give the CA of the server's certificate with --ca-file"
+    } else if says(&["invalid peer certificate"]) {
+        "the server needs another certificate: it is expired, or made for another name"
+    } else if says(&["InvalidContentType", "corrupt message", "InvalidMessage"]) {
+        "the server speaks no TLS: use http:// in --server"
+    } else if says(&["connection closed before", "invalid HTTP", "reset by peer"]) {
+        "does the server speak TLS? use https:// in --server then; or start one with `cooperage serve`"
+    } else {
+        "start one with `cooperage serve`, or name another with --server or --context"
     }
 }
 
@@ -118,6 +150,10 @@ impl Client {
             None if connection.is_secure() => builder,
             // Without TLS nobody is to be trusted, and a host without certificates is as good as any.
             None => builder.tls_certs_only([]),
+        };
+        let builder = match &connection.identity {
+            Some(pem) => builder.identity(reqwest::Identity::from_pem(pem).map_err(failed)?),
+            None => builder,
         };
         let http = builder.build().map_err(failed)?;
         Ok(Self { http, connection })
@@ -162,13 +198,29 @@ impl Client {
         Err(ClientFault::Refused(Box::new(Problem::read(status.as_u16(), &text))))
     }
 
-    /// Sends a JSON body; an empty answer is `null`.
+    /// Sends a JSON body; an empty answer is `null`. It is sent again when the server is away for a moment: the server knows
+    /// by the key that it is the same request, and does nothing twice.
     ///
     /// # Errors
     /// No answer, a refusal, or an answer of another shape.
     pub async fn post<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, ClientFault> {
-        let text = self.send(self.request(Method::POST, path).json(body)).await?;
-        read(path, &text)
+        let key = Uuid::new_v4().to_string();
+        let mut pauses = PAUSES.into_iter();
+        let mut is_repeated = false;
+        loop {
+            let request = self.request(Method::POST, path).header("Idempotency-Key", &key).json(body);
+            let fault = match self.send(request).await {
+                Ok(text) => return read(path, &text),
+                Err(fault) => fault,
+            };
+            // Behind a lost answer the first request may still be under way, which the server tells with 409.
+            let may_pass = fault.is_passing() || is_repeated && fault.is_under_way();
+            match pauses.next().filter(|_| may_pass) {
+                Some(pause) => tokio::time::sleep(pause).await,
+                None => return Err(fault),
+            }
+            is_repeated = true;
+        }
     }
 
     /// Puts a JSON body; an empty answer is `null`.

@@ -1,10 +1,12 @@
 //! Telling provisioners, over HTTP, how many workers to bring: Coopr's `PUT /v2/tenants/{id}`.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use cooperage_actors::fleet::WorkerControl;
 use cooperage_domain::entity::{AutomatorType, Entity, PluginType, ProviderType, ResourceFormat};
+use cooperage_domain::invalid::Invalid;
 use cooperage_domain::provisioner::Provisioner;
 use cooperage_domain::worker_protocol::Extension;
 use cooperage_schema::{PluginSide, SUPERADMIN, Store, StoreError};
@@ -13,6 +15,9 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 use slog::{Logger, warn};
 use tokio::runtime::Handle;
+
+use crate::client_tls::{ClientFiles, with_tls};
+use crate::config::ClientTls;
 
 /// Tries before a provisioner counts as gone.
 const TRIES: u32 = 2;
@@ -25,26 +30,39 @@ const LIMIT: Duration = Duration::from_secs(10);
 pub struct HttpWorkerControl {
     store: Store,
     client: reqwest::Client,
+    /// `http` or `https`.
+    scheme: &'static str,
     runtime: Handle,
     logger: Logger,
 }
 
 impl HttpWorkerControl {
-    /// Reads plugin resources from `store`; calls are made on `runtime`.
+    /// Reads plugin resources from `store`; calls are made on `runtime`, with TLS when `tls` names a CA.
     ///
     /// # Errors
-    /// When no HTTP client can be made.
-    pub fn new(store: Store, runtime: Handle, logger: Logger) -> Result<Self, reqwest::Error> {
+    /// The setting at fault.
+    pub fn new(store: Store, tls: &ClientTls, runtime: Handle, logger: Logger) -> Result<Self, Invalid> {
+        fn named<'a>(name: &'a str, path: &'a Path) -> Option<(&'a str, &'a Path)> {
+            (!path.as_os_str().is_empty()).then_some((name, path))
+        }
+        let files = ClientFiles {
+            ca: named("tls.provisioners.ca", &tls.ca),
+            certificate: named("tls.provisioners.certificate", &tls.certificate),
+            key: named("tls.provisioners.key", &tls.key),
+        };
         let builder = reqwest::Client::builder().timeout(LIMIT).connect_timeout(LIMIT).no_proxy();
-        // Provisioners speak no TLS, so that this host's certificates are not asked for.
-        let client = builder.tls_certs_only([]).build()?;
-        Ok(Self { store, client, runtime, logger })
+        let client = with_tls(builder, files)?.build().map_err(|fault| {
+            Invalid::new("tls.provisioners", "", fault.to_string(), "check its three settings")
+        })?;
+        let scheme = if files.ca.is_some() { "https" } else { "http" };
+        Ok(Self { store, client, scheme, runtime, logger })
     }
 }
 
 impl WorkerControl for HttpWorkerControl {
     fn assign(&self, provisioner: Provisioner, tenant: String, workers: u32) -> BoxFuture<'static, bool> {
         let (store, client, logger) = (self.store.clone(), self.client.clone(), self.logger.clone());
+        let scheme = self.scheme;
         let call = async move {
             let of = tenant.clone();
             let hashes = provisioner.extensions.contains(&Extension::ResourceHashes);
@@ -58,7 +76,7 @@ impl WorkerControl for HttpWorkerControl {
                 }
                 Err(_) => return true,
             };
-            let url = format!("http://{}:{}/v2/tenants/{tenant}", provisioner.host, provisioner.port);
+            let url = format!("{scheme}://{}:{}/v2/tenants/{tenant}", provisioner.host, provisioner.port);
             let body = json!({ "workers": workers, "resources": resources });
             put(&client, &url, &body, &logger).await
         };

@@ -9,6 +9,13 @@ use super::wait_for;
 /// Longest time an answer may take.
 const LIMIT: Duration = Duration::from_secs(60);
 
+/// A client of HTTP to build on; the library of its TLS is chosen once for the process.
+pub fn http() -> reqwest::ClientBuilder {
+    // It fails when it is chosen already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+}
+
 /// Asks one server in one name.
 #[derive(Debug, Clone)]
 pub struct Client {
@@ -50,9 +57,7 @@ impl Client {
     pub fn try_ask(&self, method: &str, path: &str, body: Vec<u8>) -> Option<Answer> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            // The client wants one even where there is no TLS; the first one counts.
-            let _ = rustls::crypto::ring::default_provider().install_default();
-            let client = reqwest::Client::builder().timeout(LIMIT).no_proxy().build().unwrap();
+            let client = http().timeout(LIMIT).no_proxy().build().unwrap();
             let url = format!("{}{path}", self.base);
             let request = client.request(method.parse().unwrap(), url).body(body);
             let mut request = request.header("Accept", "application/json");

@@ -8,7 +8,7 @@ mod client;
 mod server;
 
 pub use catalog::{apply, apply_folder, upload};
-pub use client::{Answer, Client};
+pub use client::{Answer, Client, http};
 pub use server::Server;
 
 use std::time::{Duration, Instant};

@@ -11,6 +11,8 @@ use super::wait_for;
 
 /// Longest time a start or a stop may take on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
+/// What the log says of a server that has started.
+const LISTENS: &str = " listening";
 /// Lines of the server's log that a failed test shows.
 const LINES_SHOWN: usize = 60;
 
@@ -51,6 +53,34 @@ impl Server {
         format!("http://127.0.0.1:{}", self.ports[1])
     }
 
+    /// Its ports: for people, and for provisioners.
+    pub fn ports(&self) -> [u16; 2] {
+        self.ports
+    }
+
+    /// The process, while it runs.
+    pub fn pid(&self) -> u32 {
+        self.child.as_ref().map_or(0, Child::id)
+    }
+
+    /// Sends it a signal, by name.
+    pub fn signal(&self, name: &str) {
+        let told =
+            Command::new("kill").args([&format!("-{name}"), &self.pid().to_string()]).status().unwrap();
+        assert!(told.success());
+    }
+
+    /// What it has logged.
+    pub fn logged(&self) -> String {
+        std::fs::read_to_string(self.log()).unwrap_or_default()
+    }
+
+    /// Waits until it has ended, and says how.
+    pub fn ended(&mut self) -> std::process::ExitStatus {
+        let mut child = self.child.take().unwrap();
+        wait_for("the end of the server", LIMIT, || child.try_wait().unwrap())
+    }
+
     /// A client in the name of the superadmin.
     pub fn admin(&self) -> Client {
         let token = std::fs::read_to_string(self.data_dir().join("admin.token")).unwrap();
@@ -76,6 +106,9 @@ impl Server {
 
     /// Starts it again after its end.
     pub fn run(&mut self) {
+        // Only who has its certificate can ask a server with TLS.
+        let has_tls = self.settings.iter().any(|setting| setting.starts_with("tls.user.certificate="));
+        let before = self.logged().matches(LISTENS).count();
         let log = OpenOptions::new().create(true).append(true).open(self.log()).unwrap();
         let child = self.command().stderr(log).spawn().unwrap();
         self.child = Some(child);
@@ -83,7 +116,10 @@ impl Server {
         wait_for("the start of the server", LIMIT, || {
             let ended = self.child.as_mut().and_then(|child| child.try_wait().unwrap());
             assert!(ended.is_none(), "the server ended by itself: {ended:?}");
-            client.try_ask("GET", "/status", Vec::new()).filter(|answer| answer.status == 200)
+            if has_tls {
+                return (self.logged().matches(LISTENS).count() > before).then_some(());
+            }
+            client.try_ask("GET", "/status", Vec::new()).filter(|answer| answer.status == 200).map(drop)
         });
     }
 

@@ -7,7 +7,7 @@ use cooperage_domain::cluster::{self, Command, Event, Refusal, decide};
 use slog::error;
 use tokio::sync::oneshot;
 
-use super::message::{Begin, Begun, Found, GetState, NodeFailed, Operate, OperateError, Report};
+use super::message::{Begin, Begun, Found, GetState, NodeFailed, Operate, OperateAt, OperateError, Report};
 use super::pursue::unexpandable;
 use super::{Cluster, Done};
 use crate::janitor::{Deadline, TimeUp};
@@ -61,6 +61,19 @@ impl Handler<Operate> for Cluster {
         });
         self.record(events, operate.who, done, ctx);
         answer
+    }
+}
+
+impl Handler<OperateAt> for Cluster {
+    type Result = Answer<Arc<cluster::Cluster>>;
+
+    /// Nothing comes between the look at the state and the decision: the mailbox is one message after the other.
+    fn handle(&mut self, at: OperateAt, ctx: &mut Self::Context) -> Self::Result {
+        match self.state.as_deref().map(|state| state.sequence) {
+            None => answer_now(OperateError::Gone),
+            Some(now) if !at.sequences.contains(&now) => answer_now(OperateError::Moved { now }),
+            Some(_) => self.handle(at.operate, ctx),
+        }
     }
 }
 

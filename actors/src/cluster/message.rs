@@ -18,6 +18,12 @@ pub enum OperateError {
     /// The decision could not be made durable, so nothing has happened.
     #[error("the decision could not be recorded: {0}")]
     NotRecorded(#[from] RecordError),
+    /// Something has happened to it since the state that the command was made for.
+    #[error("the cluster was changed meanwhile: it is in state {now}, and the change was made for another")]
+    Moved {
+        /// Number of the last event it knows.
+        now: u64,
+    },
     /// The actor went away.
     #[error("the cluster is being restarted; try again")]
     Gone,
@@ -41,6 +47,16 @@ pub struct Operate {
     pub command: Command,
     /// Who tells it, for the journal.
     pub who: String,
+}
+
+/// The same, when the cluster is in one of some states.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<Arc<cluster::Cluster>, OperateError>")]
+pub struct OperateAt {
+    /// What to tell it.
+    pub operate: Operate,
+    /// Numbers of its last event.
+    pub sequences: Vec<u64>,
 }
 
 /// A node has a worker for this task: record the attempt, and say what is to be done.

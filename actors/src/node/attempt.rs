@@ -91,8 +91,10 @@ impl Node {
                         "reason" => refusal.to_string());
                 }
                 Ok(Err(OperateError::NotRecorded(fault))) if fault.is_fenced() => {}
-                // The cluster starts again and asks for the same execution: its report is kept.
-                Ok(Err(OperateError::NotRecorded(_) | OperateError::Gone)) | Err(_) => return,
+                // The cluster starts again and asks for the same execution: its report is kept. (A report is made for no
+                // state in particular, so that none has moved.)
+                Ok(Err(OperateError::NotRecorded(_) | OperateError::Gone | OperateError::Moved { .. }))
+                | Err(_) => return,
             }
             node.settle(execution);
             node.rest(ctx);

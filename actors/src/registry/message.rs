@@ -38,6 +38,16 @@ pub struct Tell {
     pub who: String,
 }
 
+/// The same, when the cluster is in one of some states: numbers of its last event.
+#[derive(Debug, Clone, Message)]
+#[rtype(result = "Result<Arc<cluster::Cluster>, TellError>")]
+pub struct TellAt {
+    /// What to tell it.
+    pub tell: Tell,
+    /// Numbers of its last event.
+    pub sequences: Vec<u64>,
+}
+
 /// Why a cluster did not do what it was told.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum TellError {

@@ -8,6 +8,7 @@ mod crash;
 mod entities;
 mod fencing;
 mod fresh;
+mod idempotency;
 mod journal;
 mod machine_tasks;
 mod opening;

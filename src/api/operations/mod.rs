@@ -9,6 +9,7 @@ mod table;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use actix_web::dev::ServiceRequest;
 use actix_web::http::Method;
 use cooperage_domain::access::Rule;
 use cooperage_domain::entity::Kind;
@@ -27,6 +28,14 @@ pub enum Port {
     User,
     /// For provisioners.
     Tasks,
+}
+
+impl Port {
+    /// The one a request came to.
+    pub fn of(request: &ServiceRequest) -> Self {
+        // Every port says which it is; where none does, nothing is open.
+        request.app_data::<Self>().copied().unwrap_or(Self::User)
+    }
 }
 
 /// One thing that can be asked for.

@@ -255,6 +255,8 @@ fn installation() -> Vec<Operation> {
         )
         .gives("SecretsStatus"),
         get("/status", Rule::public(Running), "`OK`; asks nobody who they are").gives("Text"),
+        get("/v2/ready", Rule::public(Running), "Whether the server takes requests; 503 while it stops")
+            .gives("Ready"),
         get(
             "/v2/openapi.json",
             Rule::public(Running),
@@ -318,6 +320,13 @@ fn own() -> Vec<Operation> {
 fn tasks() -> Vec<Operation> {
     let (read, work) = (Rule::read(Provisioner, Tasks), Rule::write(Provisioner, Tasks));
     vec![
+        inner(
+            Method::GET,
+            "/v2/ready",
+            Rule::public(Tasks),
+            "Whether the server takes requests; 503 while it stops",
+        )
+        .gives("Ready"),
         inner(Method::PUT, "/v2/provisioners/{id}", work, "Register a provisioner")
             .takes("Registration")
             .gives("Granted"),

@@ -75,6 +75,12 @@ pub struct Globals {
     /// then those this host trusts
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Server")]
     pub ca_file: Option<PathBuf>,
+    /// Your certificate (PEM), for servers that want one; without it COOPERAGE_CLIENT_CERTIFICATE
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Server")]
+    pub client_certificate: Option<PathBuf>,
+    /// Its private key (PEM); without it COOPERAGE_CLIENT_KEY
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Server")]
+    pub client_key: Option<PathBuf>,
     /// Who you are, for servers that believe headers; without it COOPERAGE_USER, then the context's, then admin
     #[arg(long, global = true, help_heading = "Server")]
     pub user: Option<String>,

@@ -30,6 +30,8 @@ pub struct Connection {
     pub tenant: Option<String>,
     /// Certificates (PEM) of those who vouch for the server; without them, those this host trusts.
     pub ca: Option<Vec<u8>>,
+    /// Our certificate and its private key (PEM), for servers that want one.
+    pub identity: Option<Vec<u8>>,
 }
 
 impl Connection {
@@ -38,7 +40,7 @@ impl Connection {
     /// # Errors
     /// When the address is none, a named file cannot be read, or there is no such context.
     pub fn from_globals(globals: &Globals) -> Result<Self, Failure> {
-        Self::from_choice(choice(globals)?)
+        Ok(Self { identity: identity(globals)?, ..Self::from_choice(choice(globals)?)? })
     }
 
     /// From what was decided.
@@ -61,7 +63,7 @@ impl Connection {
         let token = token.map(|token| token.trim().to_owned());
         let named = |it: Chosen<String>| (token.is_none() || it.origin != DEFAULT).then_some(it.value);
         let (user, tenant) = (named(choice.user), named(choice.tenant));
-        Ok(Self { server, token, user, tenant, ca })
+        Ok(Self { server, token, user, tenant, ca, identity: None })
     }
 
     /// Whether the server is on this host, so that no proxy leads to it.
@@ -74,6 +76,32 @@ impl Connection {
     #[must_use]
     pub fn is_secure(&self) -> bool {
         self.server.scheme() == "https"
+    }
+}
+
+/// Our certificate with its key, as options or the environment name them.
+fn identity(globals: &Globals) -> Result<Option<Vec<u8>>, Failure> {
+    let named = |option: &Option<PathBuf>, name: &str| {
+        option.clone().or_else(|| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from))
+    };
+    let certificate = named(&globals.client_certificate, "COOPERAGE_CLIENT_CERTIFICATE");
+    let key = named(&globals.client_key, "COOPERAGE_CLIENT_KEY");
+    let read = |file: PathBuf| {
+        std::fs::read(&file).map_err(|fault| Failure::file("read the certificate in", &file, fault))
+    };
+    match (certificate, key) {
+        (None, None) => Ok(None),
+        (Some(certificate), Some(key)) => Ok(Some([read(certificate)?, b"\n".to_vec(), read(key)?].concat())),
+        (Some(file), None) | (None, Some(file)) => {
+            let remedy = "name both, the certificate and its private key";
+            Err(Invalid::new(
+                "--client-certificate, --client-key",
+                file.display(),
+                "is of no use alone",
+                remedy,
+            )
+            .into())
+        }
     }
 }
 

@@ -115,6 +115,7 @@ async fn try_to_ask(place: &Place, settings: &DemoSettings) -> Result<Client, Fa
         user: None,
         tenant: None,
         ca: None,
+        identity: None,
     })?;
     let _: serde_json::Value = client.get("/v2/clusters").await?;
     Ok(client)
