@@ -69,6 +69,7 @@ impl Connection {
     #[must_use]
     pub fn client_files(&self) -> ClientFiles<'_> {
         ClientFiles {
+            is_https: self.server.scheme() == "https",
             ca: self.tls.ca.as_deref().map(|path| ("--ca-file", path)),
             certificate: self.tls.certificate.as_deref().map(|path| ("--client-certificate", path)),
             key: self.tls.key.as_deref().map(|path| ("--client-key", path)),
