@@ -8,6 +8,8 @@ use reqwest::{Certificate, ClientBuilder, Identity};
 /// Files for TLS, all PEM, each with the name under which it was given.
 #[derive(Debug, Clone, Copy)]
 pub struct ClientFiles<'a> {
+    /// Whether TLS is spoken at all.
+    pub is_https: bool,
     /// CAs that the other's certificate must come from; `None`: those of the system.
     pub ca: Option<(&'a str, &'a Path)>,
     /// Our certificate.
@@ -32,6 +34,8 @@ pub fn with_tls(builder: ClientBuilder, files: ClientFiles<'_>) -> Result<Client
             return Err(fault("holds no certificate".to_owned()));
         }
         builder = builder.tls_certs_only(found);
+    } else if !files.is_https {
+        builder = without_tls(builder);
     }
     match (files.certificate, files.key) {
         (None, None) => Ok(builder),
@@ -51,6 +55,11 @@ pub fn with_tls(builder: ClientBuilder, files: ClientFiles<'_>) -> Result<Client
             Err(Invalid::new(name, path.display(), text, "name both, the certificate and its private key"))
         }
     }
+}
+
+/// A client that speaks no TLS. It asks for no CAs, which a host need not have.
+pub fn without_tls(builder: ClientBuilder) -> ClientBuilder {
+    builder.tls_certs_only([])
 }
 
 fn read(name: &str, path: &Path) -> Result<Vec<u8>, Invalid> {

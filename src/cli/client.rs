@@ -106,7 +106,7 @@ fn remedy_for(reason: &str) -> &'static str {
     let says = |words: &[&str]| words.iter().any(|word| reason.contains(word));
     if says(&["CertificateRequired", "BadCertificate", "UnknownCA", "CertificateUnknown", "AccessDenied"]) {
         "the server wants a certificate that it trusts: give --client-certificate and --client-key"
-    } else if says(&["UnknownIssuer", "CaUsedAsEndEntity", "unknown issuer"]) {
+    } else if says(&["UnknownIssuer", "CaUsedAsEndEntity", "unknown issuer", "No CA certificates"]) {
         "give the CA of the server's certificate with --ca-file"
     } else if says(&["invalid peer certificate"]) {
         "the server needs another certificate: it is expired, or made for another name"

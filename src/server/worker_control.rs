@@ -46,6 +46,7 @@ impl HttpWorkerControl {
             (!path.as_os_str().is_empty()).then_some((name, path))
         }
         let files = ClientFiles {
+            is_https: !tls.ca.as_os_str().is_empty(),
             ca: named("tls.provisioners.ca", &tls.ca),
             certificate: named("tls.provisioners.certificate", &tls.certificate),
             key: named("tls.provisioners.key", &tls.key),
@@ -54,7 +55,7 @@ impl HttpWorkerControl {
         let client = with_tls(builder, files)?.build().map_err(|fault| {
             Invalid::new("tls.provisioners", "", fault.to_string(), "check its three settings")
         })?;
-        let scheme = if files.ca.is_some() { "https" } else { "http" };
+        let scheme = if files.is_https { "https" } else { "http" };
         Ok(Self { store, client, scheme, runtime, logger })
     }
 }

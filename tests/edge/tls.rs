@@ -184,6 +184,23 @@ fn the_command_line_connects_with_a_ca_and_a_certificate_and_says_what_is_missin
 }
 
 #[test]
+fn a_host_without_cas_can_use_plain_http_and_is_told_what_tls_needs() {
+    let server = Server::start(&[]);
+    let empty = tempfile::tempdir().unwrap();
+    let run = |url: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cooperage"));
+        command.args(["status", "--server", url]);
+        command.env("SSL_CERT_FILE", empty.path().join("none")).env("SSL_CERT_DIR", empty.path());
+        let done = command.output().unwrap();
+        (done.status.success(), String::from_utf8_lossy(&done.stderr).into_owned())
+    };
+    let (good, said) = run(&server.base());
+    assert!(good, "{said}");
+    let (good, said) = run("https://127.0.0.1:1");
+    assert!(!good && said.contains("--ca-file"), "{said}");
+}
+
+#[test]
 fn provisioners_are_called_with_tls_and_see_who_calls() {
     let folder = tempfile::tempdir().unwrap();
     let (theirs, ours) = (Authority::new("theirs"), Authority::new("ours"));
