@@ -184,6 +184,10 @@ pub struct RemoteProvisioner {
     pub heartbeat_seconds: u32,
     /// How long running tasks may take when it is told to stop.
     pub drain_timeout_seconds: u64,
+    /// File with its token of the role provisioner; empty: none is sent.
+    pub token_file: PathBuf,
+    /// How it calls its server with TLS.
+    pub tls: ClientTls,
 }
 
 /// How machines are reached.

@@ -119,7 +119,7 @@ fn start(
     let own = &settings.provisioner;
     let id = identity::id(&own.id, &settings.data_dir)?;
     let host = identity::host(&own.advertise, listens, &own.server)?;
-    let client = http_link::client().map_err(io::Error::other)?;
+    let client = http_link::client(own).map_err(ServeError::from)?;
     let link = HttpLink::new(client, &own.server, id.clone(), host, listens.port());
     let store = SnapshotStore::open(settings.data_dir.join("resources"))?;
     let plugins = Installed::new(settings, runtime, logger)?;

@@ -29,13 +29,13 @@ pub struct TlsFiles {
     pub client_ca: PathBuf,
 }
 
-/// How the server itself calls others with TLS. All are PEM files.
-#[derive(Debug, Clone, Default, Deserialize, Serialize)]
+/// How others are called with TLS. All are PEM files.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClientTls {
-    /// CAs of provisioners; with it they are called with TLS, and without it with plain HTTP.
+    /// CAs that their certificates must come from.
     pub ca: PathBuf,
-    /// What the server shows them.
+    /// What they are shown.
     pub certificate: PathBuf,
     /// Its private key.
     pub key: PathBuf,

@@ -1,19 +1,24 @@
 //! The way to the server, over HTTP.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cooperage_actors::agent::{LinkFault, Reply, ServerLink};
+use cooperage_domain::invalid::Invalid;
 use cooperage_domain::task::TaskOrder;
 use cooperage_domain::worker_protocol::{
     Extension, Finished, Granted, LinesTaken, OutputBatch, OutputTaken, TakeBatch, Taken, TakenTask,
     Unwanted, WantedResource, Watch,
 };
 use futures::{FutureExt, StreamExt};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
+
+use crate::client_tls::{ClientFiles, with_tls};
+use crate::config::RemoteProvisioner;
 
 /// Longest time an ordinary answer may take.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -36,19 +41,48 @@ pub struct HttpLink {
     port: u16,
 }
 
-/// The client for everything this provisioner asks its server. How the server is told from others, and this provisioner from
-/// others, belongs here.
+/// The client for everything this provisioner asks its server: it tells the server from others, and shows who it is.
 ///
 /// # Errors
-/// When no HTTP client can be made.
-pub fn client() -> Result<Client, reqwest::Error> {
-    Client::builder()
+/// The setting at fault.
+pub fn client(own: &RemoteProvisioner) -> Result<Client, Invalid> {
+    fn named<'a>(name: &'a str, path: &'a Path) -> Option<(&'a str, &'a Path)> {
+        (!path.as_os_str().is_empty()).then_some((name, path))
+    }
+    let files = ClientFiles {
+        is_https: own.server.starts_with("https:"),
+        ca: named("provisioner.tls.ca", &own.tls.ca),
+        certificate: named("provisioner.tls.certificate", &own.tls.certificate),
+        key: named("provisioner.tls.key", &own.tls.key),
+    };
+    let builder = Client::builder()
         .connect_timeout(Duration::from_secs(10))
         .read_timeout(SILENCE)
         .pool_idle_timeout(IDLE)
         .tcp_keepalive(Duration::from_secs(15))
-        .no_proxy()
-        .build()
+        .default_headers(token(&own.token_file)?)
+        .no_proxy();
+    let broken = |fault: reqwest::Error| {
+        Invalid::new("provisioner.tls", "", fault.to_string(), "check its three settings")
+    };
+    with_tls(builder, files)?.build().map_err(broken)
+}
+
+/// The header with the token in a file, if one is named.
+fn token(file: &Path) -> Result<HeaderMap, Invalid> {
+    let mut headers = HeaderMap::new();
+    if !file.as_os_str().is_empty() {
+        let wrong = |fault: String| {
+            let remedy = "name a file that holds a token of the role provisioner";
+            Invalid::new("provisioner.token_file", file.display(), fault, remedy)
+        };
+        let text = std::fs::read_to_string(file).map_err(|fault| wrong(format!("cannot be read: {fault}")))?;
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", text.trim()))
+            .map_err(|_| wrong("holds no token".to_owned()))?;
+        value.set_sensitive(true);
+        headers.insert(AUTHORIZATION, value);
+    }
+    Ok(headers)
 }
 
 impl HttpLink {

@@ -121,7 +121,7 @@ pub enum Command {
     #[command(after_help = "Example: cooperage serve --config cooperage.toml --set workers.local=32")]
     Serve(SettingsArgs),
     /// Run workers for a server on another machine, in the foreground
-    #[command(after_help = provisioner::HELP)]
+    #[command(visible_alias = "provisioners", after_help = provisioner::HELP)]
     Provisioner(ProvisionerNoun),
     /// Show the settings a server would run with
     #[command(subcommand)]
