@@ -189,7 +189,10 @@ fn a_host_without_cas_can_use_plain_http_and_is_told_what_tls_needs() {
     let empty = tempfile::tempdir().unwrap();
     let run = |url: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cooperage"));
-        command.args(["status", "--server", url]);
+        command
+            .args(["status", "--server", url])
+            .arg("--token-file")
+            .arg(server.data_dir().join("admin.token"));
         command.env("SSL_CERT_FILE", empty.path().join("none")).env("SSL_CERT_DIR", empty.path());
         let done = command.output().unwrap();
         (done.status.success(), String::from_utf8_lossy(&done.stderr).into_owned())
