@@ -3,6 +3,7 @@
 //! Strongest first: `--set section.key=value`, `COOPERAGE__SECTION__KEY` in the environment, the file, the defaults.
 
 mod http;
+mod remote_provisioner;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use cooperage_schema::DatabaseUrl;
 use serde::{Deserialize, Serialize, Serializer};
 
 pub use http::{ClientTls, Http, Tls, TlsFiles};
+pub use remote_provisioner::RemoteProvisioner;
 
 /// The defaults, as shipped.
 const DEFAULTS: &str = include_str!("../etc/cooperage.toml");
@@ -162,32 +164,6 @@ pub struct Workers {
 pub struct Provisioners {
     /// How long one may be silent before it is forgotten.
     pub silence_seconds: u32,
-}
-
-/// A provisioner for a server elsewhere.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct RemoteProvisioner {
-    /// Where the server listens for provisioners.
-    pub server: String,
-    /// Its id; empty: made at the first start and kept.
-    pub id: String,
-    /// How many workers it can bring.
-    pub capacity: u32,
-    /// Where it listens for its server.
-    pub listen: SocketAddr,
-    /// Name or address under which the server reaches it; empty: found out.
-    pub advertise: String,
-    /// Where it keeps its id and plugin resources; empty: `provisioner` in the data directory.
-    pub data_dir: String,
-    /// How often it says that it lives.
-    pub heartbeat_seconds: u32,
-    /// How long running tasks may take when it is told to stop.
-    pub drain_timeout_seconds: u64,
-    /// File with its token of the role provisioner; empty: none is sent.
-    pub token_file: PathBuf,
-    /// How it calls its server with TLS.
-    pub tls: ClientTls,
 }
 
 /// How machines are reached.

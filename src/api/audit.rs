@@ -27,8 +27,15 @@ use super::state::AppState;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// What trusted proxies say of the caller's address; each adds the one it sees at the end.
 const FORWARDED_FOR: &str = "X-Forwarded-For";
-/// What workers send all the time.
-const UNRECORDED: [&str; 3] = ["/v2/provisioners/{id}/heartbeat", "/v2/tasks/take", "/v2/tasks/finish"];
+/// What workers send all the time. What waits for tasks must end with its caller: whoever is gone is given none.
+const UNRECORDED: [&str; 6] = [
+    "/v2/provisioners/{id}/heartbeat",
+    "/v2/tasks/take",
+    "/v2/tasks/take/batch",
+    "/v2/tasks/output",
+    "/v2/tasks/watch",
+    "/v2/tasks/finish",
+];
 /// Longest text of a field, in bytes.
 const LONGEST: usize = 512;
 
@@ -67,7 +74,10 @@ pub async fn record(
     let Some(state) = request.app_data::<web::Data<AppState>>().cloned() else {
         return Err(Problem::internal("no state").into());
     };
-    let is_recorded = changes(request.method()) || asks_for_secrets(request.query_string());
+    let is_said_all_the_time =
+        request.match_pattern().is_some_and(|pattern| UNRECORDED.contains(&pattern.as_str()));
+    let is_recorded =
+        !is_said_all_the_time && (changes(request.method()) || asks_for_secrets(request.query_string()));
     let origin = Origin::of(&request, state.settings.audit.trust_forwarded, port);
     let id = HeaderValue::from_str(&origin.record.request);
     let answer = if is_recorded {
@@ -138,9 +148,6 @@ impl Origin {
             }
         };
         let pattern = answer.request().match_pattern();
-        if pattern.as_deref().is_some_and(|pattern| UNRECORDED.contains(&pattern)) {
-            return Ok(answer);
-        }
         record.action = format!("{method} {}", pattern.as_deref().unwrap_or("(no route)"));
         record.status = answer.status().as_u16();
         if let Some(About(what)) = answer.response().extensions().get() {

@@ -319,7 +319,8 @@ impl From<ResourceError> for Problem {
         match fault {
             ResourceError::BadName(_) => Self::new(StatusCode::BAD_REQUEST, fault.to_string()),
             ResourceError::NotActive { .. } => Self::new(StatusCode::NOT_FOUND, fault.to_string()),
-            ResourceError::Corrupt { .. } => Self::internal(&fault)
+            // A fault of ours, but one that can be told, and that the caller can do something about.
+            ResourceError::Corrupt { .. } => Self::new(StatusCode::INTERNAL_SERVER_ERROR, fault.to_string())
                 .with_remedy("upload it again, stage the new version and sync; look after the disk it is on"),
             ResourceError::Store { .. } => Self::new(StatusCode::SERVICE_UNAVAILABLE, fault.to_string())
                 .with_remedy("see that the store of resources answers (resources.store), then try again"),

@@ -87,7 +87,9 @@ impl ClientFault {
                  certificate is for"
                     .to_owned(),
             ),
-            Self::Unreachable { reason, .. } => Some(remedy_for(reason).to_owned()),
+            Self::Unreachable { reason, server } => {
+                Some(remedy_for(reason, server.starts_with("https:")).to_owned())
+            }
             Self::Refused(problem) if problem.status == StatusCode::UNAUTHORIZED.as_u16() => Some(
                 "give the token in COOPERAGE_TOKEN, or its file with --token-file (on the server's host: \
                  DATA_DIR/admin.token)"
@@ -102,7 +104,7 @@ impl ClientFault {
 }
 
 /// What the network says tells what is missing.
-fn remedy_for(reason: &str) -> &'static str {
+fn remedy_for(reason: &str, is_secure: bool) -> &'static str {
     let says = |words: &[&str]| words.iter().any(|word| reason.contains(word));
     if says(&["CertificateRequired", "BadCertificate", "UnknownCA", "CertificateUnknown", "AccessDenied"]) {
         "the server wants a certificate that it trusts: give --client-certificate and --client-key"
@@ -112,6 +114,8 @@ fn remedy_for(reason: &str) -> &'static str {
         "the server needs another certificate: it is expired, or made for another name"
     } else if says(&["InvalidContentType", "corrupt message", "InvalidMessage"]) {
         "the server speaks no TLS: use http:// in --server"
+    } else if is_secure && says(&["connection closed", "reset by peer", "broken pipe", "Broken pipe"]) {
+        "it hung up: if the server wants a certificate, give --client-certificate and --client-key"
     } else if says(&["connection closed before", "invalid HTTP", "reset by peer"]) {
         "does the server speak TLS? use https:// in --server then; or start one with `cooperage serve`"
     } else {

@@ -76,7 +76,8 @@ fn token(file: &Path) -> Result<HeaderMap, Invalid> {
             let remedy = "name a file that holds a token of the role provisioner";
             Invalid::new("provisioner.token_file", file.display(), fault, remedy)
         };
-        let text = std::fs::read_to_string(file).map_err(|fault| wrong(format!("cannot be read: {fault}")))?;
+        let text =
+            std::fs::read_to_string(file).map_err(|fault| wrong(format!("cannot be read: {fault}")))?;
         let mut value = HeaderValue::from_str(&format!("Bearer {}", text.trim()))
             .map_err(|_| wrong("holds no token".to_owned()))?;
         value.set_sensitive(true);

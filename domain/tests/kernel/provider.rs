@@ -106,8 +106,12 @@ impl Outside {
         }
     }
 
-    /// Nothing that needs the service to run and can be stopped runs any more, on any node.
+    /// Nothing that needs the service to run and can be stopped runs any more, on any node. What has no START is never waited
+    /// for by those that need it, so that they may be started again before it is stopped: as in Coopr.
     fn check_needed_by(&self, cluster: &Cluster, service: &Service) {
+        if !service.provisioner.actions.contains_key(&ServiceAction::Start) {
+            return;
+        }
         for other in cluster.definitions.values() {
             let stops = other.provisioner.actions.contains_key(&ServiceAction::Stop);
             if !stops || !other.dependencies.runtime.requires.contains(service.name()) {

@@ -93,6 +93,12 @@ mod tests {
         let stubborn = "trap '' TERM; while :; do sleep 1; done";
         let mut ours = [run(home.path(), "exec sleep 60"), run(home.path(), stubborn)];
         let mut other = run(&home.path().join("other"), "exec sleep 60");
+        // For a moment after it has begun a process shows no environment.
+        for process in &ours {
+            while fs::read(format!("/proc/{}/environ", process.0.id())).unwrap().is_empty() {
+                std::thread::yield_now();
+            }
+        }
         assert!(end(home.path(), Duration::from_millis(200)));
         for process in &mut ours {
             assert!(!process.0.wait().unwrap().success());

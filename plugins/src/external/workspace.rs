@@ -218,6 +218,10 @@ mod tests {
         let mut left =
             std::process::Command::new("sleep").arg("60").env("HOME", made.home()).spawn().unwrap();
         std::mem::forget(made);
+        // For a moment after it has begun a process shows no environment.
+        while fs::read(format!("/proc/{}/environ", left.id())).unwrap().is_empty() {
+            std::thread::yield_now();
+        }
         assert_eq!(sweep(runs.path()).unwrap(), Swept { runs: 1, left: Vec::new() });
         assert!(!folder.exists() && !left.wait().unwrap().success());
         assert_eq!(sweep(runs.path()).unwrap(), Swept::default());

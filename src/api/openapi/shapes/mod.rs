@@ -23,7 +23,7 @@ pub fn add_all(mut all: ComponentsBuilder) -> ComponentsBuilder {
         access: TenantChange User UserChange Token TokenRequest NewToken IssuedToken Login LoggedIn
             Caller PasswordChange;
         operation: Queue UsageInterval Usage AuditEntry AuditPage AuditBreak AuditCheck
-            SecretsStatus Registration Heartbeat Worker Problem;
+            SecretsStatus Registration Ready Heartbeat Worker Problem;
     }
     all
 }

@@ -122,6 +122,13 @@ pub struct Registration {
     draining: Option<bool>,
 }
 
+/// That the server takes requests.
+#[derive(Serialize, ToSchema)]
+pub struct Ready {
+    /// `ready`.
+    status: String,
+}
+
 /// A sign of life.
 #[derive(Serialize, ToSchema)]
 pub struct Heartbeat {
