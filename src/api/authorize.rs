@@ -29,10 +29,9 @@ pub async fn let_in<B: MessageBody>(
             Ok(identity) => _ = request.extensions_mut().insert(identity),
             Err(problem) => return Ok(request.error_response(problem).map_into_right_body()),
         },
-        Some(_) => {}
         // There is nothing, or another method; who asked is found out for the record only.
         None if port == Port::User => _ = who(&request, port, false).await,
-        None => {}
+        _ => {}
     }
     next.call(request).await.map(ServiceResponse::map_into_left_body)
 }

@@ -189,9 +189,9 @@ fn survive(mut settings: Vec<String>) {
             .collect();
         std::thread::sleep(Duration::from_millis(100 + random.below(LONGEST_MS)));
         if round % 3 == 2 {
-            server.stop()
+            server.stop();
         } else {
-            server.kill()
+            server.kill();
         }
         is_over.store(true, Ordering::Relaxed);
         for client in clients {

@@ -36,8 +36,19 @@ const RESOURCE_STATUS: (&str, &str) = ("status", "only those that are active, in
 
 /// All rows, in the order of the book.
 pub(super) fn operations() -> Vec<Operation> {
-    [clusters(), cluster_changes(), nodes(), catalog(), plugins(), installation(), access(), own(), tasks()]
-        .concat()
+    [
+        clusters(),
+        cluster_changes(),
+        nodes(),
+        catalog(),
+        plugins(),
+        installation(),
+        oversight(),
+        access(),
+        own(),
+        tasks(),
+    ]
+    .concat()
 }
 
 fn clusters() -> Vec<Operation> {
@@ -227,6 +238,11 @@ fn installation() -> Vec<Operation> {
                 ("groupby", "hour, day, week, month or year"),
                 ("timeunit", "seconds, minutes, hours or days"),
             ]),
+    ]
+}
+
+fn oversight() -> Vec<Operation> {
+    vec![
         get(
             "/v2/audit",
             Rule::read(Admin, Running),

@@ -56,10 +56,7 @@ impl Connection {
             None if is_local(&server) => first_readable(&TOKEN_FILES.map(PathBuf::from)),
             None => None,
         };
-        let read_ca = |file: PathBuf| {
-            std::fs::read(&file).map_err(|fault| Failure::file("read the certificates in", &file, fault))
-        };
-        let ca = choice.ca_file.map(|chosen| read_ca(chosen.value)).transpose()?;
+        let ca = choice.ca_file.map(|chosen| read_ca(&chosen.value)).transpose()?;
         let token = token.map(|token| token.trim().to_owned());
         let named = |it: Chosen<String>| (token.is_none() || it.origin != DEFAULT).then_some(it.value);
         let (user, tenant) = (named(choice.user), named(choice.tenant));
@@ -77,6 +74,16 @@ impl Connection {
     pub fn is_secure(&self) -> bool {
         self.server.scheme() == "https"
     }
+}
+
+/// The certificates in a file, of which there must be one.
+fn read_ca(file: &Path) -> Result<Vec<u8>, Failure> {
+    let pem = std::fs::read(file).map_err(|fault| Failure::file("read the certificates in", file, fault))?;
+    if reqwest::Certificate::from_pem_bundle(&pem).is_ok_and(|found| !found.is_empty()) {
+        return Ok(pem);
+    }
+    let remedy = "it must hold one or more '-----BEGIN CERTIFICATE-----' parts";
+    Err(Invalid::new("--ca-file", file.display(), "holds no certificate", remedy).into())
 }
 
 /// Our certificate with its key, as options or the environment name them.
