@@ -64,6 +64,14 @@ pub struct UnknownWord {
     known: String,
 }
 
+impl UnknownWord {
+    /// The words there are.
+    #[must_use]
+    pub fn known(&self) -> &str {
+        &self.known
+    }
+}
+
 impl FromStr for Role {
     type Err = UnknownWord;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
-use cooperage_domain::access::{Role, Scope};
+use cooperage_domain::access::{Role, Scope, UnknownWord};
 use cooperage_domain::invalid::Invalid;
 use cooperage_schema::Token;
 use serde::Deserialize;
@@ -130,8 +130,10 @@ fn wanted(
 
 fn role(asked: &Asked) -> Result<Option<Role>, Problem> {
     let parsed = asked.role.as_ref().map(|word| {
-        word.parse::<Role>()
-            .map_err(|fault| Invalid::new("role", word, fault.to_string(), "choose one of them"))
+        let unknown = |fault: UnknownWord| {
+            Invalid::new("role", word, "is no role", format!("use one of: {}", fault.known()))
+        };
+        word.parse::<Role>().map_err(unknown)
     });
     Ok(parsed.transpose()?)
 }
@@ -167,8 +169,10 @@ fn role_of_user(
 /// The scopes, none of which the caller's own token lacks.
 fn scopes(identity: &Identity, asked: &Asked) -> Result<BTreeSet<Scope>, Problem> {
     let parse = |word: &String| {
-        let refused = |fault| Invalid::new("scopes", word, format!("is none: {fault}"), "choose from them");
-        word.parse::<Scope>().map_err(refused)
+        let unknown = |fault: UnknownWord| {
+            Invalid::new("scopes", word, "is no scope", format!("use one of: {}", fault.known()))
+        };
+        word.parse::<Scope>().map_err(unknown)
     };
     let scopes: BTreeSet<Scope> = asked.scopes.iter().map(parse).collect::<Result<_, _>>()?;
     let widens = !identity.scopes.is_empty()

@@ -2,7 +2,7 @@
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
-use cooperage_domain::access::Role;
+use cooperage_domain::access::{Role, UnknownWord};
 use cooperage_domain::entity::check_name;
 use cooperage_domain::invalid::Invalid;
 use cooperage_schema::{SUPERADMIN, User, UserChange};
@@ -66,7 +66,9 @@ impl Sent {
     fn role(&self, tenant: &str, identity: &Identity) -> Result<Option<Role>, Problem> {
         let Some(word) = &self.role else { return Ok(None) };
         let refused = |fault: String, remedy: &str| Invalid::new("role", word, fault, remedy);
-        let role: Role = word.parse().map_err(|fault| refused(format!("is none: {fault}"), "choose one"))?;
+        let unknown =
+            |fault: UnknownWord| refused("is no role".to_owned(), &format!("use one of: {}", fault.known()));
+        let role: Role = word.parse().map_err(unknown)?;
         if role == Role::Provisioner {
             let remedy = "make a token of the role provisioner instead";
             return Err(refused("is for programs, which need no user".to_owned(), remedy).into());

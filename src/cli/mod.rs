@@ -36,6 +36,8 @@ mod status;
 mod table;
 mod template;
 mod tenant;
+mod token;
+mod user;
 mod validate;
 mod watching;
 mod yaml;

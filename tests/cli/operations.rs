@@ -76,3 +76,45 @@ fn a_command_asks_before_it_destroys_and_prompts_nobody_who_is_not_there() {
     refused.fails(1, "use --yes");
     assert_eq!(terminal.types("service list -o name").lines(), ["web", "worker"]);
 }
+
+#[test]
+fn users_and_tokens_are_made_and_a_token_says_who_one_is() {
+    let terminal = Terminal::new();
+    terminal.types("tenant create dept --workers 0").ok();
+    let mut create = terminal.at_the_server();
+    create.args([
+        "user",
+        "create",
+        "ann",
+        "--role",
+        "admin",
+        "--in",
+        "dept",
+        "--password-stdin",
+        "-o",
+        "json",
+    ]);
+    let ann = ran(&mut create, "correct horse battery\n").json();
+    assert_eq!((&ann["role"], &ann["hasPassword"]), (&json!("admin"), &json!(true)));
+    terminal.types("user create ben --role root").fails(1, "superadmin");
+    assert_eq!(terminal.types("user list --in dept -o name").ok(), "ann\n");
+
+    terminal.types("token create --for ann --in dept --scope clusters --expires 1h --save ann.token").ok();
+    let mode = std::os::unix::fs::PermissionsExt::mode(
+        &std::fs::metadata(terminal.home().join("ann.token")).unwrap().permissions(),
+    );
+    assert_eq!(mode & 0o777, 0o600);
+    terminal.types("user list --token-file ann.token").fails(4, "scopes");
+    terminal.types("cluster list --token-file ann.token").ok();
+    let tokens = terminal.types("token list --in dept -o json").json();
+    assert_eq!((&tokens[0]["user"], &tokens[0]["counts"]), (&json!("ann"), &json!(true)));
+    terminal.types(&format!("token revoke {} --in dept", tokens[0]["id"].as_str().unwrap())).ok();
+    terminal.types("cluster list --token-file ann.token").fails(4, "revoked");
+
+    terminal.types("token create --for nobody --in dept --save lost.token").fails(3, "nobody");
+    assert!(!terminal.home().join("lost.token").exists(), "nothing is left of what was refused");
+    assert_eq!(terminal.types("whoami -o json").json()["role"], "superadmin");
+    terminal.types("user set ann --in dept --role reader --disabled true").ok();
+    terminal.types("user delete ann --in dept --yes").ok();
+    assert_eq!(terminal.types("user list --in dept -o name").ok(), "");
+}

@@ -8,7 +8,7 @@ use crate::cli::failure::Failure;
 use crate::cli::screen::Screen;
 use crate::cli::{
     apply, audit, cluster, entity, image, import_export, metrics, node, plugin, profile, resource, secrets,
-    status, template, tenant,
+    status, template, tenant, token, user,
 };
 use cooperage_domain::entity::Kind;
 
@@ -106,6 +106,15 @@ resources/shell/scripts/nginx.sh, are uploaded. Either everything is stored or n
 
 What is not in the file is removed. To add to what is there, use `cooperage apply`.")]
     Import(import_export::ImportArgs) => import_export::import();
+    /// Users of a tenant, and what they may do (admins)
+    #[command(subcommand, visible_alias = "users")]
+    User(user::UserCommand) => user::run();
+    /// Tokens, by which programs are known
+    #[command(subcommand, visible_alias = "tokens")]
+    Token(token::TokenCommand) => token::run();
+    /// Who you are to the server
+    #[command(after_help = "Example: cooperage whoami -o json")]
+    Whoami(token::WhoamiArgs) => token::whoami();
     /// Who did what, newest first (admins)
     #[command(after_help = "Examples:
   cooperage audit --since 1h                     what was done in the last hour
