@@ -332,7 +332,7 @@ pub enum SettingsError {
     /// The address is not loopback, and whoever reaches it is given tasks, with their secrets.
     #[error(
         "auth.provisioners = \"open\" lets whoever reaches listen.tasks = {0} take tasks and see their secrets; \
-         listen on 127.0.0.1, use auth.provisioners = \"token\", or set auth.trust_network = true on a network of your own"
+         listen on 127.0.0.1, use auth.provisioners = \"token\" or tls.tasks.client_ca, or set auth.trust_network = true on a network of your own"
     )]
     OpenToWorkers(SocketAddr),
 }
@@ -365,7 +365,8 @@ impl Settings {
         }
         let tasks = settings.listen.tasks;
         let is_open = settings.auth.provisioners == ProvisionerAccess::Open && !settings.auth.trust_network;
-        if is_open && !tasks.ip().is_loopback() {
+        let asks_certificates = !settings.tls.tasks.client_ca.as_os_str().is_empty();
+        if is_open && !asks_certificates && !tasks.ip().is_loopback() {
             return Err(SettingsError::OpenToWorkers(tasks));
         }
         Ok(settings)
@@ -476,6 +477,7 @@ mod tests {
         };
         assert!(matches!(load(&[]), Err(SettingsError::OpenToWorkers(_))));
         assert!(load(&["auth.provisioners=token"]).is_ok());
+        assert!(load(&["tls.tasks.client_ca=/etc/cooperage/ca.pem"]).is_ok());
         assert!(load(&["auth.trust_network=true"]).is_ok());
     }
 }
