@@ -20,5 +20,6 @@ mod process;
 mod random;
 mod resources;
 mod survival;
+mod tokens;
 #[path = "../crash/world.rs"]
 mod world;
