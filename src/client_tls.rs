@@ -5,6 +5,8 @@ use std::path::Path;
 use cooperage_domain::invalid::Invalid;
 use reqwest::{Certificate, ClientBuilder, Identity};
 
+use crate::config::ClientTls;
+
 /// Files for TLS, all PEM, each with the name under which it was given.
 #[derive(Debug, Clone, Copy)]
 pub struct ClientFiles<'a> {
@@ -16,6 +18,21 @@ pub struct ClientFiles<'a> {
     pub certificate: Option<(&'a str, &'a Path)>,
     /// Its private key.
     pub key: Option<(&'a str, &'a Path)>,
+}
+
+impl<'a> ClientFiles<'a> {
+    /// Those of the settings with these names: CAs, certificate, key.
+    #[must_use]
+    pub fn of(tls: &'a ClientTls, names: [&'a str; 3], is_https: bool) -> Self {
+        let named = |name, path: &'a Path| (!path.as_os_str().is_empty()).then_some((name, path));
+        let [ca, certificate, key] = names;
+        Self {
+            is_https,
+            ca: named(ca, &tls.ca),
+            certificate: named(certificate, &tls.certificate),
+            key: named(key, &tls.key),
+        }
+    }
 }
 
 /// A client that uses them.

@@ -46,15 +46,8 @@ pub struct HttpLink {
 /// # Errors
 /// The setting at fault.
 pub fn client(own: &RemoteProvisioner) -> Result<Client, Invalid> {
-    fn named<'a>(name: &'a str, path: &'a Path) -> Option<(&'a str, &'a Path)> {
-        (!path.as_os_str().is_empty()).then_some((name, path))
-    }
-    let files = ClientFiles {
-        is_https: own.server.starts_with("https:"),
-        ca: named("provisioner.tls.ca", &own.tls.ca),
-        certificate: named("provisioner.tls.certificate", &own.tls.certificate),
-        key: named("provisioner.tls.key", &own.tls.key),
-    };
+    let names = ["provisioner.tls.ca", "provisioner.tls.certificate", "provisioner.tls.key"];
+    let files = ClientFiles::of(&own.tls, names, own.server.starts_with("https:"));
     let builder = Client::builder()
         .connect_timeout(Duration::from_secs(10))
         .read_timeout(SILENCE)

@@ -1,7 +1,6 @@
 //! Telling provisioners, over HTTP, how many workers to bring: Coopr's `PUT /v2/tenants/{id}`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Duration;
 
 use cooperage_actors::fleet::WorkerControl;
@@ -42,15 +41,8 @@ impl HttpWorkerControl {
     /// # Errors
     /// The setting at fault.
     pub fn new(store: Store, tls: &ClientTls, runtime: Handle, logger: Logger) -> Result<Self, Invalid> {
-        fn named<'a>(name: &'a str, path: &'a Path) -> Option<(&'a str, &'a Path)> {
-            (!path.as_os_str().is_empty()).then_some((name, path))
-        }
-        let files = ClientFiles {
-            is_https: !tls.ca.as_os_str().is_empty(),
-            ca: named("tls.provisioners.ca", &tls.ca),
-            certificate: named("tls.provisioners.certificate", &tls.certificate),
-            key: named("tls.provisioners.key", &tls.key),
-        };
+        let names = ["tls.provisioners.ca", "tls.provisioners.certificate", "tls.provisioners.key"];
+        let files = ClientFiles::of(tls, names, !tls.ca.as_os_str().is_empty());
         let builder = reqwest::Client::builder().timeout(LIMIT).connect_timeout(LIMIT).no_proxy();
         let client = with_tls(builder, files)?.build().map_err(|fault| {
             Invalid::new("tls.provisioners", "", fault.to_string(), "check its three settings")

@@ -11,8 +11,8 @@ mod bodies;
 mod catalog;
 #[path = "../lab/mod.rs"]
 mod lab;
-// The store's tests start their PostgreSQL the same way; some of it is only for them.
-#[allow(dead_code)]
+// The store's tests start their PostgreSQL the same way.
+#[allow(dead_code, reason = "some of it is only for the store's tests")]
 #[path = "../../schema/tests/store/postgres.rs"]
 mod postgres;
 mod requests;

@@ -1,7 +1,6 @@
 //! A server of a test's own: started, killed, asked over HTTP, and gone when the test ends.
 
-// Each test binary uses a part of it.
-#![allow(dead_code, unused_imports)]
+#![allow(dead_code, unused_imports, reason = "each test binary uses a part of it")]
 
 mod catalog;
 mod client;
