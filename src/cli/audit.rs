@@ -12,6 +12,8 @@ use super::table::{Table, status};
 
 /// Entries that are asked for at once.
 const PAGE: u32 = 1_000;
+/// How much of what a change was about is shown in a row, in characters.
+const LONGEST_OBJECT: usize = 60;
 
 /// Shows or checks the audit log.
 ///
@@ -77,7 +79,7 @@ fn table(entries: &[Value]) -> String {
             who,
             from,
             text("action"),
-            text("object"),
+            begun(&text("object")),
             if text("outcome") == "done" {
                 outcome
             } else {
@@ -87,6 +89,14 @@ fn table(entries: &[Value]) -> String {
         ]);
     }
     table.render("nothing was done")
+}
+
+/// As much of a text as a row has room for; `-o json` has all of it.
+fn begun(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_OBJECT) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 fn coloured(outcome: &str) -> String {
