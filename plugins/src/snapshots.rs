@@ -9,12 +9,10 @@
 //! step, so a task that began with one sees exactly it to its end.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
-use crate::resources::{Active, PluginResources, ResourceError, ResourceKey};
+use crate::resources::{Active, PluginResources, ResourceError, ResourceKey, hash};
 
 /// Where blobs and snapshots are kept.
 #[derive(Debug, Clone)]
@@ -131,7 +129,7 @@ impl SnapshotStore {
     pub fn snapshot(&self, pinned: &[Pinned]) -> Result<PluginResources, SnapshotError> {
         let mut names: Vec<String> = pinned.iter().map(|one| format!("{one:?}")).collect();
         names.sort_unstable();
-        let name = hex(&Sha256::digest(names.join("\n").as_bytes()));
+        let name = hash(&mut names.join("\n").as_bytes()).map_err(at(&self.root))?;
         let path = self.root.join("snapshots").join(&name);
         if !path.exists() {
             let draft =
@@ -166,20 +164,6 @@ impl SnapshotStore {
     }
 }
 
-fn hash(file: &mut File) -> io::Result<String> {
-    let (mut hash, mut chunk) = (Sha256::new(), vec![0; 64 * 1024]);
-    loop {
-        match file.read(&mut chunk)? {
-            0 => return Ok(hex(&hash.finalize())),
-            read => hash.update(&chunk[..read]),
-        }
-    }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn at(path: &Path) -> impl FnOnce(io::Error) -> SnapshotError + '_ {
     move |source| SnapshotError::Disk { path: path.to_owned(), source }
 }
@@ -209,7 +193,7 @@ mod tests {
     fn bytes_that_are_not_what_was_announced_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let store = SnapshotStore::open(folder.path()).unwrap();
-        let right = hex(&Sha256::digest(b"right"));
+        let right = hash(&mut &b"right"[..]).unwrap();
         let refused = keep(&store, b"wrong", Some(&right)).unwrap_err();
         assert!(matches!(refused, SnapshotError::WrongHash { .. }), "{refused}");
         assert!(!store.holds(&right).unwrap());

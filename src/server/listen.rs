@@ -153,8 +153,7 @@ impl Opening {
 async fn stop_when_told(state: web::Data<AppState>, ports: [ServerHandle; 2], mut signals: [Signal; 2]) {
     told(&mut signals).await;
     info!(state.logger, "stopping"; "limit_seconds" => state.settings.http.stop_seconds);
-    state.edge.stop();
-    // Those who wait for tasks must not keep the server from stopping.
+    // Connections are closed after their requests, the server is not ready, and those who wait for tasks wait no longer.
     state.stopping.cancel();
     let in_order = join_all(ports.iter().map(|port| port.stop(true)));
     tokio::select! {

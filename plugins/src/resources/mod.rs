@@ -269,7 +269,7 @@ fn valid(part: &str) -> Result<&str, ResourceError> {
 }
 
 /// The hash of what is left to read, in hexadecimal.
-fn hash(bytes: &mut impl Read) -> io::Result<String> {
+pub(crate) fn hash(bytes: &mut impl Read) -> io::Result<String> {
     let (mut hash, mut chunk) = (Sha256::new(), vec![0; CHUNK]);
     loop {
         match bytes.read(&mut chunk)? {

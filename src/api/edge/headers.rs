@@ -42,7 +42,7 @@ pub async fn add(request: ServiceRequest, next: Next<impl MessageBody + 'static>
         }
     }
     tell_packing(headers);
-    if state.is_some_and(|state| state.edge.is_stopping()) {
+    if state.is_some_and(|state| state.stopping.is_cancelled()) {
         answer.response_mut().head_mut().set_connection_type(ConnectionType::Close);
     }
     Ok(answer)

@@ -31,7 +31,6 @@ pub use idempotency::Keyed;
 pub use ready::ready;
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use actix_web::body::{BoxBody, MessageBody};
@@ -78,23 +77,11 @@ pub fn app(
 /// What the edge remembers between requests.
 #[derive(Debug, Default)]
 pub struct Edge {
-    stopping: AtomicBool,
     /// Keys of requests that are being carried out.
     in_hand: Mutex<HashSet<RequestKey>>,
 }
 
 impl Edge {
-    /// From now on connections are closed after their requests, and the server is not ready.
-    pub fn stop(&self) {
-        self.stopping.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the server is stopping.
-    #[must_use]
-    pub fn is_stopping(&self) -> bool {
-        self.stopping.load(Ordering::Relaxed)
-    }
-
     fn in_hand(&self) -> MutexGuard<'_, HashSet<RequestKey>> {
         // Nobody panics while holding it: keys are only put in and taken out.
         self.in_hand.lock().unwrap_or_else(PoisonError::into_inner)

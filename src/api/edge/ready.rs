@@ -19,7 +19,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// # Errors
 /// 503.
 pub async fn ready(state: web::Data<AppState>) -> Result<HttpResponse, Problem> {
-    if state.edge.is_stopping() {
+    if state.stopping.is_cancelled() {
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping"));
     }
     let look = async {
