@@ -17,6 +17,9 @@
 //! What happens to one task costs time by what it changes, not by the size of the cluster: readiness is kept up to date
 //! event by event, and [`due_after`] gives what events have added to [`due`].
 //!
+//! [`preview()`] tells what events would do before they happen, [`difference()`] what is different between two states,
+//! [`words()`] what happened; [`redecide()`] decides once more what a journal holds.
+//!
 //! One file per operation ([`create`], `delete`, `configure`, `services`, `add_services`, `retry`, `abort`, `pause`,
 //! `prolong`, `sync_template`) and one for what happens to a task (`attempt`).
 
@@ -29,6 +32,7 @@ mod configure;
 mod create;
 mod decide;
 mod delete;
+mod difference;
 mod due;
 mod ending;
 mod event;
@@ -39,7 +43,10 @@ mod numbering;
 mod order;
 mod pause;
 mod planning;
+mod preview;
 mod prolong;
+mod rebase;
+mod redecide;
 mod refusal;
 mod request;
 mod retry;
@@ -49,19 +56,27 @@ mod summary;
 mod sync_template;
 mod view;
 mod wanted;
+mod words;
 
 pub use apply::{apply, replay};
 pub use attempt::INTERNAL_FAILURE;
 pub use command::Command;
 pub use create::{CreateOrder, Nodes, create};
 pub use decide::decide;
+pub use difference::{
+    Became, Difference, NodeDifference, ServiceDifference, UnitDifference, ValueDifference, difference,
+};
 pub use due::{Effect, due, due_after};
 pub use event::{EVENT_VERSION, Event, FailedNext, PlannedStep};
 pub use job::{Attempt, AttemptId, Job, JobStatus, Outcome, Task, TaskState};
 pub use limits::Limits;
 pub use order::{OrderError, order, view};
+pub use preview::{Outlook, PlanPreview, PreviewTask, Price, preview};
+pub use rebase::{NoRebase, Rebased, rebase};
+pub use redecide::{Redecided, redecide};
 pub use refusal::Refusal;
 pub use request::{Accepted, Asking, Catalog, ClusterRequest, RequestFault};
 pub use services::ServiceChange;
 pub use state::{Account, Cluster, ClusterStatus, Node};
 pub use view::{NodeStatus, Progress};
+pub use words::{job_of, words};
