@@ -1,6 +1,7 @@
 //! REST under `/v2`, wire-compatible with Coopr and extended in its style.
 
 mod apply;
+mod asked;
 mod audit;
 mod audit_log;
 mod authorize;
@@ -11,6 +12,7 @@ mod cluster_changes;
 mod cluster_view;
 mod clusters;
 mod download;
+mod drafts;
 mod edge;
 mod entities;
 mod error_language;
@@ -32,11 +34,13 @@ mod problem;
 mod profile;
 mod provisioners;
 mod queues;
+mod replayed;
 mod reservations;
 mod resolve;
 mod resources;
 mod routes;
 mod rpc;
+mod saved_plans;
 mod secret;
 mod secret_fields;
 pub mod secrets;
@@ -45,6 +49,7 @@ mod state;
 mod task_watch;
 mod tasks;
 mod tenants;
+mod time_travel;
 mod token_service;
 mod tokens;
 mod upload;
@@ -82,6 +87,9 @@ fn user_routes(routes: &mut Routes<'_>) {
     clusters::routes(routes);
     provisioners::user_routes(routes);
     cluster_changes::routes(routes);
+    drafts::routes(routes);
+    saved_plans::routes(routes);
+    time_travel::routes(routes);
     entities::routes(routes);
     import_export::routes(routes);
     nodes::routes(routes);

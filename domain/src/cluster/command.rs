@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::services::ServiceChange;
 use crate::entity::{ClusterTemplate, Service};
 use crate::task::TaskReport;
 
-/// What a cluster can be told.
-#[derive(Debug, Clone, PartialEq)]
+/// What a cluster can be told. Stored as JSON where it is to be told later.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "tell", rename_all = "snake_case")]
 pub enum Command {
     /// Give all machines back.
     Delete {

@@ -5,6 +5,7 @@ mod access;
 mod catalog;
 mod clusters;
 mod operation;
+mod past;
 
 use utoipa::openapi::ComponentsBuilder;
 
@@ -20,6 +21,8 @@ pub fn add_all(mut all: ComponentsBuilder) -> ComponentsBuilder {
             ClusterStatus StagedTask Attempt GraphTask Plan LogLine Logs ProviderFields LeaseChange
             ConfigChange ServicesToAdd NodeQuestion;
         catalog: AppliedEntity AppliedChange Export Resource;
+        past: Proposal SavedPlan DraftedOperation Draft CarriedOut Happened ClusterDiff
+            ReplayDifference Replayed;
         access: TenantChange User UserChange Token TokenRequest NewToken IssuedToken Login LoggedIn
             Caller PasswordChange;
         operation: Queue UsageInterval Usage AuditEntry AuditPage AuditBreak AuditCheck
