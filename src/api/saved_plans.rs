@@ -111,7 +111,10 @@ pub async fn find(
     kind: ProposalKind,
 ) -> Result<(Arc<Cluster>, Proposal), Problem> {
     let cluster = state.cluster(identity, id).await?;
-    let missing = || Problem::not_found(kind.as_str(), format!("{number} of cluster {}", cluster.id));
+    let missing = || {
+        let name = format!("{number} of cluster {}", cluster.id);
+        Problem::not_found(kind.as_str(), name).with_remedy("list those that there are, and check the number")
+    };
     let (of, wanted) = (cluster.id, number.parse::<u64>().map_err(|_| missing())?);
     if i64::try_from(wanted).is_err() {
         return Err(missing());
