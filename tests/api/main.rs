@@ -8,6 +8,7 @@ mod bucket;
 mod catalog;
 #[path = "../lab/mod.rs"]
 mod lab;
+mod living;
 mod plugins;
 mod refusals;
 mod secrets;

@@ -11,6 +11,7 @@ mod footprint;
 mod kills;
 #[path = "../lab/mod.rs"]
 mod lab;
+mod living;
 mod machines;
 mod remote;
 mod three_at_once;
