@@ -1,13 +1,18 @@
 //! Deciding once more what a journal holds: the command behind each decision is put together from the events that came of
 //! it, and is given to today's decider.
 
+use std::collections::BTreeSet;
+
 use super::command::Command;
 use super::create::create;
 use super::decide::decide;
-use super::event::Event;
+use super::event::{Event, PlannedStep};
 use super::job::Outcome;
+use super::refusal::Refusal;
 use super::services::ServiceChange;
 use super::state::Cluster;
+use super::wanted_change::WantedChange;
+use super::{follow_up, planning};
 use crate::node_action::SNIPPED;
 use crate::plan::ClusterAction;
 use crate::task::TaskReport;
@@ -32,17 +37,58 @@ pub enum Redecided {
 pub fn redecide(cluster: Option<&Cluster>, ahead: &[Event]) -> Redecided {
     let Some(first) = ahead.first() else { return Redecided::Unknown };
     let Some(cluster) = cluster else { return created(ahead) };
-    let mut otherwise = None;
-    for command in commands(cluster, ahead) {
-        let decided = decide(cluster, command, time(first)).map_err(|refusal| refusal.to_string());
+    let (mut same, mut otherwise) = (0, None);
+    for decided in decisions(cluster, ahead, time(first)) {
+        let decided = decided.map(|events| as_early_releases(events, ahead));
         match decided {
             Ok(events) if !events.is_empty() && ahead.starts_with(&events) => {
-                return Redecided::Same(events.len());
+                // Less may come of another command that begins the same.
+                same = same.max(events.len());
             }
-            decided => otherwise = otherwise.or(Some(decided)),
+            decided => {
+                otherwise = otherwise.or(Some(decided.map_err(|refusal| refusal.to_string())));
+            }
         }
     }
-    otherwise.map_or(Redecided::Unknown, |decided| Redecided::Otherwise { decided })
+    match otherwise {
+        _ if same > 0 => Redecided::Same(same),
+        Some(decided) => Redecided::Otherwise { decided },
+        None => Redecided::Unknown,
+    }
+}
+
+type Decision = Result<Vec<Event>, Refusal>;
+
+/// What may be decided now.
+fn decisions(cluster: &Cluster, ahead: &[Event], now: i64) -> Vec<Decision> {
+    match ahead {
+        [given @ Event::ProviderFieldsGiven { .. }, rest @ ..] => {
+            let with = |mut events: Vec<Event>| {
+                events.insert(0, given.clone());
+                events
+            };
+            decisions(cluster, rest, now).into_iter().map(|decided| decided.map(with)).collect()
+        }
+        [Event::WantedChanged { change, by, .. }, Event::JobPlanned { action, rollout, .. }, ..] => {
+            // What was asked for is not known, but what was wanted because of it: everything else follows from that.
+            let change = WantedChange { settled: BTreeSet::new(), ..(**change).clone() };
+            let planned = planning::change(cluster, change, *action, rollout.clone(), by.clone(), now);
+            vec![planned.map(|events| follow_up::complete(cluster, events, now))]
+        }
+        _ => commands(cluster, ahead).into_iter().map(|command| decide(cluster, command, now)).collect(),
+    }
+}
+
+/// Events as they were recorded by releases that did not tell the hash of values with an attempt.
+fn as_early_releases(mut events: Vec<Event>, recorded: &[Event]) -> Vec<Event> {
+    for (event, then) in events.iter_mut().zip(recorded) {
+        if let (Event::AttemptStarted { inputs, .. }, Event::AttemptStarted { inputs: None, .. }) =
+            (event, then)
+        {
+            *inputs = None;
+        }
+    }
+    events
 }
 
 fn created(ahead: &[Event]) -> Redecided {
@@ -60,7 +106,7 @@ fn created(ahead: &[Event]) -> Redecided {
 
 /// What may have been asked for.
 fn commands(cluster: &Cluster, ahead: &[Event]) -> Vec<Command> {
-    let Some((first, rest)) = ahead.split_first() else { return Vec::new() };
+    let Some(first) = ahead.first() else { return Vec::new() };
     let one = |command| vec![command];
     match first {
         Event::AttemptStarted { task, worker, .. } => {
@@ -70,7 +116,8 @@ fn commands(cluster: &Cluster, ahead: &[Event]) -> Vec<Command> {
         Event::TaskFailed { task, outcome, result, .. } => {
             finished(cluster, *task, TaskReport { result: result.clone(), ..failure(outcome) })
         }
-        Event::JobFailed { by: Some(by), .. } => one(Command::Abort { by: by.clone() }),
+        Event::UnitProbed { task, outcome } => finished(cluster, *task, failure(outcome)),
+        Event::JobFailed { by: Some(by), .. } | Event::FollowUpSet { by, .. } => stops(by),
         Event::JobPaused { by, .. } => one(Command::Pause { by: by.clone() }),
         Event::JobResumed { by, .. } => one(Command::Resume { by: by.clone() }),
         Event::LeaseChanged { expires, by, .. } => {
@@ -78,14 +125,6 @@ fn commands(cluster: &Cluster, ahead: &[Event]) -> Vec<Command> {
         }
         Event::TemplateReplaced { template, by, .. } => {
             one(Command::SyncTemplate { template: template.clone(), by: by.clone() })
-        }
-        Event::ProviderFieldsGiven { fields, by, .. } => {
-            let give = |command| Command::GiveFields {
-                fields: fields.clone(),
-                command: Box::new(command),
-                by: by.clone(),
-            };
-            commands(cluster, rest).into_iter().map(give).collect()
         }
         Event::ConfigReplaced { config, restart, by, .. } => {
             one(Command::Configure { config: config.clone(), restart: *restart, by: by.clone() })
@@ -97,15 +136,44 @@ fn commands(cluster: &Cluster, ahead: &[Event]) -> Vec<Command> {
         }),
         Event::ServicesWanted { by, .. } => changes(cluster, ahead, by),
         Event::JobPlanned { action: ClusterAction::ClusterDelete, by, .. } => {
-            one(Command::Delete { by: by.clone() })
+            one(Command::Delete { now: false, by: by.clone() })
         }
+        Event::JobPlanned { action: ClusterAction::ClusterProbe, by, .. } => {
+            one(Command::Converge { mend: false, by: by.clone() })
+        }
+        Event::JobPlanned { action: ClusterAction::ClusterConverge, by, .. } => {
+            let again = Command::Retry { by: by.clone() };
+            vec![Command::Converge { mend: true, by: by.clone() }, again]
+        }
+        Event::JobPlanned { action: ClusterAction::RunErrand, by, tasks, .. } => errand(by, tasks),
         Event::JobPlanned { by, .. } => one(Command::Retry { by: by.clone() }),
         Event::ClusterRequested { .. }
         | Event::LayoutFound { .. }
         | Event::LayoutRefused { .. }
+        | Event::WantedChanged { .. }
+        | Event::ProviderFieldsGiven { .. }
+        | Event::JobExtended { .. }
         | Event::JobFailed { by: None, .. }
         | Event::JobEnded { .. } => Vec::new(),
     }
+}
+
+/// The ways to stop a job.
+fn stops(by: &str) -> Vec<Command> {
+    let by = || by.to_owned();
+    vec![
+        Command::Abort { by: by() },
+        Command::Cancel { undo: false, by: by() },
+        Command::Cancel { undo: true, by: by() },
+        Command::Delete { now: true, by: by() },
+    ]
+}
+
+fn errand(by: &str, tasks: &[PlannedStep]) -> Vec<Command> {
+    let named = tasks.first().and_then(|task| task.service.clone().zip(task.errand.clone()));
+    let Some((service, errand)) = named else { return Vec::new() };
+    let nodes = tasks.iter().map(|task| task.node.clone()).collect();
+    vec![Command::RunErrand { service, errand, nodes, by: by.to_owned() }]
 }
 
 fn finished(cluster: &Cluster, task: u32, report: TaskReport) -> Vec<Command> {
@@ -161,7 +229,10 @@ const fn time(event: &Event) -> i64 {
         | Event::AttemptStarted { at, .. }
         | Event::TaskSucceeded { at, .. }
         | Event::JobFailed { at, .. }
+        | Event::JobExtended { at, .. }
+        | Event::WantedChanged { at, .. }
+        | Event::FollowUpSet { at, .. }
         | Event::JobEnded { at, .. } => *at,
-        Event::TaskFailed { outcome, .. } => outcome.at,
+        Event::TaskFailed { outcome, .. } | Event::UnitProbed { outcome, .. } => outcome.at,
     }
 }

@@ -70,7 +70,7 @@ fn a_configuration_is_told_by_its_values_and_its_restarts() {
 #[test]
 fn a_delete_says_what_goes_for_good() {
     let world = World::created(&Sketch::new(SHOP));
-    let shown = told(&world, Command::Delete { by: by() });
+    let shown = told(&world, Command::Delete { now: false, by: by() });
     assert!(
         shown.changes.nodes.iter().all(|node| node.what == Became::Removed && node.why.contains("deleted"))
     );
