@@ -21,9 +21,9 @@ use super::problem::Problem;
 use super::routes::Routes;
 use super::state::AppState;
 
-type State = web::Data<AppState>;
-type Answer = Result<HttpResponse, Problem>;
-type Id = web::Path<String>;
+pub(super) type State = web::Data<AppState>;
+pub(super) type Answer = Result<HttpResponse, Problem>;
+pub(super) type Id = web::Path<String>;
 
 /// Routes of changes; those that share a path with reading are in [`super::clusters`].
 pub fn routes(routes: &mut Routes<'_>) {
@@ -55,17 +55,38 @@ pub fn routes(routes: &mut Routes<'_>) {
 /// What every change may bring along.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Fields {
+pub(super) struct Fields {
     #[serde(deserialize_with = "cooperage_domain::lenient::null_as_default")]
-    provider_fields: Map<String, Value>,
+    pub(super) provider_fields: Map<String, Value>,
+}
+
+/// When a cluster is deleted.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Haste {
+    /// Whether a job under way is stopped for it.
+    #[serde(deserialize_with = "cooperage_domain::lenient::boolean")]
+    now: bool,
 }
 
 /// `DELETE /v2/clusters/{id}`: gives all machines back.
-pub async fn delete(state: State, identity: Identity, id: Id, on: Asked, body: web::Bytes) -> Answer {
+pub async fn delete(
+    state: State,
+    identity: Identity,
+    id: Id,
+    (on, haste): (Asked, web::Query<Haste>),
+    body: web::Bytes,
+) -> Answer {
     let Fields { provider_fields } = body::parse_optional(&body)?;
     let cluster = state.cluster(&identity, &id).await?;
-    let command = Command::Delete { now: false, by: identity.user.clone() };
+    let now = haste.now;
+    let command = Command::Delete { now, by: identity.user.clone() };
     operate_with(&state, identity, &cluster, (command, on), provider_fields).await
+}
+
+/// The same for a cluster without a job under way.
+pub async fn delete_at_rest(state: State, identity: Identity, id: Id, on: Asked, body: web::Bytes) -> Answer {
+    delete(state, identity, id, (on, web::Query(Haste::default())), body).await
 }
 
 async fn abort(state: State, identity: Identity, id: Id, on: Asked) -> Answer {
@@ -179,7 +200,7 @@ pub async fn sync_template(state: State, identity: Identity, id: Id, on: Asked) 
     tell(&state, identity, &cluster, command, on).await
 }
 
-fn missing(field: &str, what: &str, form: &str) -> Problem {
+pub(super) fn missing(field: &str, what: &str, form: &str) -> Problem {
     let detail = format!("invalid input: {field}: {what} is missing");
     let mut problem = Problem::new(StatusCode::BAD_REQUEST, detail).with_remedy(format!("give {form}"));
     problem.field = Some(field.to_owned());
@@ -200,7 +221,7 @@ async fn operate(
 }
 
 /// Tells a cluster something that is done with the provider, for which the values given, or else those kept, must suffice.
-async fn operate_with(
+pub(super) async fn operate_with(
     state: &Arc<AppState>,
     identity: Identity,
     cluster: &Arc<Cluster>,
@@ -250,7 +271,7 @@ async fn operate_with(
 }
 
 /// Tells a cluster something, or shows what that would do.
-async fn tell(
+pub(super) async fn tell(
     state: &Arc<AppState>,
     identity: Identity,
     cluster: &Arc<Cluster>,

@@ -189,6 +189,22 @@ fn reserve(state: &AppState, tenant: &str, machines: u32) -> Result<Option<Reser
     state.reservations.reserve(tenant, machines.into(), quota, live).map(Some)
 }
 
+/// Reserves nodes that a cluster is to get.
+pub(super) fn reserve_nodes(
+    state: &AppState,
+    tenant: &str,
+    nodes: usize,
+) -> Result<Option<Reservation>, Problem> {
+    let found = state.store.tenant_by_id(tenant)?.ok_or_else(|| Problem::not_found("tenant", tenant))?;
+    let quota = specification(&found)?.quota();
+    if quota == UNLIMITED || nodes == 0 {
+        return Ok(None);
+    }
+    let live = || Ok::<_, Problem>(state.store.nodes_of_live_clusters(tenant)?);
+    let nodes = u64::try_from(nodes).unwrap_or(u64::MAX);
+    state.reservations.reserve_nodes(tenant, nodes, quota, live).map(Some)
+}
+
 fn numbered(mut accepted: Accepted, id: ClusterId) -> Accepted {
     accepted.order.id = id;
     accepted

@@ -14,6 +14,7 @@ use super::asked::{Asked, Purpose};
 use super::audit::about;
 use super::body;
 use super::cluster_changes;
+use super::cluster_life;
 use super::edge::{IfMatch, StateTag};
 use super::identity::Identity;
 use super::preview::Decided;
@@ -58,6 +59,20 @@ enum Action {
     Delete,
     /// Go on with what stopped half-way.
     Retry,
+    /// More machines, or fewer: as for `resize`.
+    Resize,
+    /// Fewer services: `services`.
+    RemoveServices,
+    /// Machines anew: `nodes`.
+    Replace,
+    /// Other values: `config` or `patch`.
+    Reconfigure,
+    /// Newer versions: `template`, `services`.
+    Upgrade,
+    /// What was wanted once: `to`.
+    RollBack,
+    /// Whatever is not as wanted.
+    Converge,
 }
 
 /// What is to be done: an action with what its request would carry as a body.
@@ -110,7 +125,16 @@ impl Operation {
             Action::RestartServices => services(ServiceChange::Restart).await,
             Action::SyncTemplate => cluster_changes::sync_template(state, identity, path, asked).await,
             Action::Prolong => cluster_changes::prolong(state, identity, path, asked, bytes).await,
-            Action::Delete => cluster_changes::delete(state, identity, path, asked, bytes).await,
+            Action::Delete => cluster_changes::delete_at_rest(state, identity, path, asked, bytes).await,
+            Action::Resize => cluster_life::resize(state, identity, path, asked, bytes).await,
+            Action::RemoveServices => {
+                cluster_life::remove_services(state, identity, path, asked, bytes).await
+            }
+            Action::Replace => cluster_life::replace(state, identity, path, asked, bytes).await,
+            Action::Reconfigure => cluster_life::reconfigure(state, identity, path, asked, bytes).await,
+            Action::Upgrade => cluster_life::upgrade(state, identity, path, asked, bytes).await,
+            Action::RollBack => cluster_life::roll_back(state, identity, path, asked, bytes).await,
+            Action::Converge => cluster_life::converge(state, identity, path, asked, bytes).await,
             Action::Retry => cluster_changes::retry(state, identity, path, asked).await,
         }
     }

@@ -9,6 +9,7 @@ mod batch_take;
 mod body;
 mod capacity;
 mod cluster_changes;
+mod cluster_life;
 mod cluster_view;
 mod clusters;
 mod download;
@@ -86,6 +87,7 @@ fn user_routes(routes: &mut Routes<'_>) {
     audit_log::routes(routes);
     clusters::routes(routes);
     provisioners::user_routes(routes);
+    cluster_life::routes(routes);
     cluster_changes::routes(routes);
     drafts::routes(routes);
     saved_plans::routes(routes);

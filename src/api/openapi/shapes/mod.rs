@@ -4,6 +4,7 @@
 mod access;
 mod catalog;
 mod clusters;
+mod living;
 mod operation;
 mod past;
 
@@ -20,6 +21,8 @@ pub fn add_all(mut all: ComponentsBuilder) -> ComponentsBuilder {
         clusters: Account Progress ClusterSummary ClusterCreated Cluster Node RegisteredNode
             ClusterStatus StagedTask Attempt GraphTask Plan LogLine Logs ProviderFields LeaseChange
             ConfigChange ServicesToAdd NodeQuestion;
+        living: SizeChange MachinesAnew Reconfiguration UpgradeOrder RollBackOrder Convergence ErrandOrder
+            Cancellation;
         catalog: AppliedEntity AppliedChange Export Resource;
         past: Proposal SavedPlan DraftedOperation Draft CarriedOut Happened ClusterDiff
             ReplayDifference Replayed;
