@@ -13,7 +13,8 @@ fn farm() -> Terminal {
 #[test]
 fn every_change_can_be_planned_kept_and_carried_out() {
     let terminal = farm();
-    let revision = |terminal: &Terminal| terminal.types("cluster show farm -o json").json()["revision"].clone();
+    let revision =
+        |terminal: &Terminal| terminal.types("cluster show farm -o json").json()["revision"].clone();
     let before = revision(&terminal);
     for change in [
         "restart farm",
@@ -53,7 +54,10 @@ fn drafts_go_from_hand_to_hand() {
     terminal.types("cluster config farm --set web.name=x --no-restart --timeout 1m").ok();
     let committed = terminal.types("cluster draft commit farm 1 --yes --timeout 1m");
     assert!(committed.err.contains("moved on") && committed.err.contains("config web.name"), "{committed:?}");
-    assert_eq!(terminal.types("cluster config farm -o json").json(), json!({"web": {"port": 82, "name": "x"}}));
+    assert_eq!(
+        terminal.types("cluster config farm -o json").json(),
+        json!({"web": {"port": 82, "name": "x"}})
+    );
     let file = terminal.file("change.yaml", "operation: stop_services\nservice: web\n");
     terminal.types(&format!("cluster draft create farm -f {}", file.display())).ok();
     assert_eq!(terminal.types("cluster draft list farm -o json").json().as_array().unwrap().len(), 2);

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
-use super::draft::DraftCommand;
+use super::draft::{ApplyPlanArgs, DraftCommand};
+use super::past::{ClusterDiffArgs, HistoryArgs, ShowArgs};
 use super::{FieldArgs, PreviewArgs, WaitArgs, WatchArgs, YesArgs};
 use crate::cli::complete;
 use crate::exports::Format;
@@ -180,65 +181,6 @@ pub struct Told {
     /// Whether it is only shown.
     #[command(flatten)]
     pub preview: PreviewArgs,
-}
-
-/// A cluster that is looked at, now or as it was.
-#[derive(Debug, Clone, Args)]
-pub struct ShowArgs {
-    /// Which cluster, and whether again and again.
-    #[command(flatten)]
-    pub seen: Seen,
-    /// As it was then: a time, a revision, or the id of a job
-    #[arg(long, value_name = "TIME|REVISION|JOB", conflicts_with = "watch")]
-    pub at: Option<String>,
-}
-
-/// Which plan to carry out.
-#[derive(Debug, Clone, Args)]
-pub struct ApplyPlanArgs {
-    /// Which cluster.
-    #[command(flatten)]
-    pub which: Which,
-    /// Number of the plan, or the file it was written to
-    #[arg(value_name = "PLAN|FILE", value_hint = ValueHint::FilePath)]
-    pub plan: String,
-    /// For how long to wait.
-    #[command(flatten)]
-    pub wait: WaitArgs,
-}
-
-/// Which part of the past.
-#[derive(Debug, Clone, Args)]
-pub struct HistoryArgs {
-    /// Which cluster.
-    #[command(flatten)]
-    pub which: Which,
-    /// Only of this job: id or number
-    #[arg(long, add = complete::jobs())]
-    pub job: Option<String>,
-    /// Only events of these kinds, as the last column of -o wide shows them
-    #[arg(long, value_name = "KIND", value_delimiter = ',')]
-    pub kind: Vec<String>,
-    /// Only before this revision
-    #[arg(long, value_name = "REVISION")]
-    pub before: Option<u64>,
-    /// At most so many
-    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub limit: u32,
-}
-
-/// Which two moments.
-#[derive(Debug, Clone, Args)]
-pub struct ClusterDiffArgs {
-    /// Which cluster.
-    #[command(flatten)]
-    pub which: Which,
-    /// The earlier one: a time, a revision, or the id of a job
-    #[arg(value_name = "FROM")]
-    pub from: String,
-    /// The later one; without it, now
-    #[arg(value_name = "TO")]
-    pub to: Option<String>,
 }
 
 /// Which cluster.

@@ -6,6 +6,7 @@ mod audit;
 pub mod cluster;
 pub mod draft;
 mod nouns;
+pub mod past;
 mod provisioner;
 mod waiting;
 
@@ -13,12 +14,12 @@ mod waiting;
 pub use audit::OutcomeArg;
 pub use audit::{AuditArgs, AuditCommand, AuditFilterArgs, SecretsAt, SecretsCommand};
 pub use cluster::{
-    AddServiceArgs, ApplyPlanArgs, ClusterCommand, ClusterDiffArgs, ConfigArgs, CreateArgs, DeleteArgs,
-    ExportArgs, HistoryArgs, LeaseArgs, ListArgs, LogsArgs, PlanArgs, Seen, ServicesArgs, ShowArgs, SshArgs,
-    Told, WaitForArgs,
+    AddServiceArgs, ClusterCommand, ConfigArgs, CreateArgs, DeleteArgs, ExportArgs, LeaseArgs, ListArgs,
+    LogsArgs, PlanArgs, Seen, ServicesArgs, SshArgs, Told, WaitForArgs,
 };
-pub use draft::{DraftCommand, DraftedArgs};
+pub use draft::{ApplyPlanArgs, DraftCommand, DraftedArgs};
 pub use nouns::Noun;
+pub use past::{ClusterDiffArgs, HistoryArgs, ShowArgs};
 pub use provisioner::{ProvisionerArgs, ProvisionerNoun};
 pub use waiting::{FieldArgs, PreviewArgs, WaitArgs, WatchArgs, YesArgs};
 
