@@ -4,7 +4,9 @@
 
 mod audit;
 pub mod cluster;
+pub mod create;
 pub mod draft;
+pub mod living;
 mod nouns;
 pub mod past;
 mod provisioner;
@@ -14,9 +16,10 @@ mod waiting;
 pub use audit::OutcomeArg;
 pub use audit::{AuditArgs, AuditCommand, AuditFilterArgs, SecretsAt, SecretsCommand};
 pub use cluster::{
-    AddServiceArgs, ClusterCommand, ConfigArgs, CreateArgs, DeleteArgs, ExportArgs, LeaseArgs, ListArgs,
-    LogsArgs, PlanArgs, Seen, ServicesArgs, SshArgs, Told, WaitForArgs,
+    AddServiceArgs, ClusterCommand, ConfigArgs, DeleteArgs, ExportArgs, LeaseArgs, ListArgs, LogsArgs,
+    PlanArgs, Seen, ServicesArgs, SshArgs, Told, WaitForArgs,
 };
+pub use create::CreateArgs;
 pub use draft::{ApplyPlanArgs, DraftCommand, DraftedArgs};
 pub use nouns::Noun;
 pub use past::{ClusterDiffArgs, HistoryArgs, ShowArgs};
