@@ -45,6 +45,7 @@ impl World {
 
     pub fn tell(&mut self, command: Command) -> Result<&[Event], Refusal> {
         let events = decide(&self.cluster, command, self.now)?;
+        crate::redecide::check(&self.cluster, &events);
         let mut next = Some(self.cluster.clone());
         for event in &events {
             cooperage_domain::cluster::apply(&mut next, event);
