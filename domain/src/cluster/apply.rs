@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
+use super::care::Care;
 use super::create::CreateOrder;
 use super::event::{Event, FailedNext, PlannedStep};
 use super::job::{Attempt, AttemptId, Job, JobStatus, Outcome, Task, TaskState};
@@ -67,6 +68,7 @@ pub(super) fn change(cluster: &mut Cluster, event: &Event) {
         Event::ProviderFieldsGiven { fields, .. } => provider_fields::overlay(&mut cluster.provider, fields),
         Event::JobPaused { job, .. } => set_job(cluster, *job, JobStatus::Paused, "Paused by user."),
         Event::JobResumed { job, .. } => set_job(cluster, *job, JobStatus::Running, "Resumed by user."),
+        Event::CareChanged { at, change, by } => cluster.care.take(change, by, *at),
         Event::AttemptStarted { at, task, attempt, worker } => {
             attempt_started(cluster, *task, *attempt, worker, *at);
         }
@@ -137,6 +139,7 @@ fn requested(order: &CreateOrder, at: i64) -> Cluster {
         units: BTreeMap::new(),
         jobs: BTreeMap::from([(1, solving)]),
         last_task: 0,
+        care: Care::default(),
         sequence: 0,
     }
 }
@@ -291,6 +294,9 @@ fn advance_node(
     }
     if name == TaskName::Delete {
         node.forget_machine();
+    }
+    if matches!(name, TaskName::Create | TaskName::Delete) {
+        cluster.care.forget_machine(id);
     }
     let unit = UnitId { node: id.clone(), service };
     plan::unit::record(&mut cluster.units, &unit, name);

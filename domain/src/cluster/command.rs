@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use super::care::CareChange;
 use super::services::ServiceChange;
 use crate::entity::{ClusterTemplate, Service};
 use crate::task::TaskReport;
@@ -84,6 +85,13 @@ pub enum Command {
         /// The rest.
         command: Box<Command>,
         /// Who asks.
+        by: String,
+    },
+    /// Note what was found out about health, begin or end maintenance, or care for it in another way.
+    Care {
+        /// What changes.
+        changes: Vec<CareChange>,
+        /// Who asks, or found it.
         by: String,
     },
     /// A node and a worker are free for this task.

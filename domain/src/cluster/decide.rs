@@ -6,7 +6,7 @@ use super::job::JobStatus;
 use super::refusal::Refusal;
 use super::state::{Cluster, ClusterStatus};
 use super::{
-    abort, add_services, attempt, configure, delete, give_fields, pause, prolong, retry, services,
+    abort, add_services, attempt, care, configure, delete, give_fields, pause, prolong, retry, services,
     sync_template,
 };
 use crate::plan::ClusterAction;
@@ -32,6 +32,7 @@ pub fn decide(cluster: &Cluster, command: Command, now: i64) -> Result<Vec<Event
         Command::Prolong { expires, by } => prolong::prolong(cluster, expires, by, now),
         Command::SyncTemplate { template, by } => sync_template::sync(cluster, *template, by, now),
         Command::GiveFields { fields, command, by } => give_fields::give(cluster, fields, *command, by, now),
+        Command::Care { changes, by } => care::change(cluster, changes, &by, now),
         Command::StartAttempt { task, worker } => attempt::start(cluster, task, worker, now),
         Command::FinishAttempt { task, attempt, report } => {
             attempt::finish(cluster, task, attempt, report, now)

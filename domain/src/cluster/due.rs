@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::care::CareChange;
 use super::event::{Event, FailedNext};
 use super::job::{Job, JobStatus, Task};
 use super::state::{Cluster, ClusterStatus};
@@ -64,7 +65,9 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
     let mut touched = BTreeSet::new();
     for event in events {
         match event {
-            Event::JobPlanned { .. } | Event::JobResumed { .. } => touched.extend(&job.ready),
+            Event::JobPlanned { .. }
+            | Event::JobResumed { .. }
+            | Event::CareChanged { change: CareChange::Maintenance { .. }, .. } => touched.extend(&job.ready),
             Event::TaskSucceeded { task, .. } => {
                 touched.extend(job.tasks.get(task).into_iter().flat_map(|done| &done.before));
             }
@@ -80,6 +83,7 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
             | Event::ConfigReplaced { .. }
             | Event::TemplateReplaced { .. }
             | Event::LeaseChanged { .. }
+            | Event::CareChanged { .. }
             | Event::JobPaused { .. }
             | Event::LayoutFound { .. }
             | Event::LayoutRefused { .. }
@@ -107,7 +111,8 @@ fn of_task(cluster: &Cluster, job: &Job, task: &Task) -> Option<Effect> {
             deadline,
         });
     }
-    (job.status == JobStatus::Running && job.ready.contains(&number)).then(|| Effect::Start {
+    let may_start = job.status == JobStatus::Running && cluster.in_maintenance(&task.node).is_none();
+    (may_start && job.ready.contains(&number)).then(|| Effect::Start {
         task: number,
         node: task.node.clone(),
         not_before: task.not_before,

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::care::CareChange;
 use super::create::CreateOrder;
 use super::job::Outcome;
 use super::state::ClusterStatus;
@@ -14,8 +15,9 @@ use crate::plan::{ClusterAction, Wanted};
 use crate::task::{NodeProperties, TaskName, TaskReport};
 
 /// Version of the shapes below, written beside each event. A reader refuses newer ones and understands all older ones.
-/// Version 2 added what happens to living clusters: services, configuration, template, lease, pauses.
-pub const EVENT_VERSION: u32 = 2;
+/// Version 2 added what happens to living clusters: services, configuration, template, lease, pauses. Version 3 added their
+/// health and maintenance.
+pub const EVENT_VERSION: u32 = 3;
 
 /// One thing that happened. Times are milliseconds since 1970; tasks and jobs are named by their numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -134,6 +136,15 @@ pub enum Event {
         /// Its number.
         job: u32,
         /// Who asked.
+        by: String,
+    },
+    /// How the cluster is cared for has changed, or what is known of its health.
+    CareChanged {
+        /// When.
+        at: i64,
+        /// What.
+        change: CareChange,
+        /// Who asked, or found it.
         by: String,
     },
     /// A task was handed to a worker.

@@ -18,12 +18,13 @@
 //! event by event, and [`due_after`] gives what events have added to [`due`].
 //!
 //! One file per operation ([`create`], `delete`, `configure`, `services`, `add_services`, `retry`, `abort`, `pause`,
-//! `prolong`, `sync_template`) and one for what happens to a task (`attempt`).
+//! `prolong`, `sync_template`, `care`) and one for what happens to a task (`attempt`).
 
 mod abort;
 mod add_services;
 mod apply;
 mod attempt;
+mod care;
 mod command;
 mod configure;
 mod create;
@@ -39,6 +40,7 @@ mod numbering;
 mod order;
 mod pause;
 mod planning;
+mod probing;
 mod prolong;
 mod refusal;
 mod request;
@@ -52,6 +54,7 @@ mod wanted;
 
 pub use apply::{apply, replay};
 pub use attempt::INTERNAL_FAILURE;
+pub use care::{Care, CareChange, Maintenance, UnitHealth};
 pub use command::Command;
 pub use create::{CreateOrder, Nodes, create};
 pub use decide::decide;
@@ -60,6 +63,7 @@ pub use event::{EVENT_VERSION, Event, FailedNext, PlannedStep};
 pub use job::{Attempt, AttemptId, Job, JobStatus, Outcome, Task, TaskState};
 pub use limits::Limits;
 pub use order::{OrderError, order, view};
+pub use probing::{made_by, probe_order, to_probe};
 pub use refusal::Refusal;
 pub use request::{Accepted, Asking, Catalog, ClusterRequest, RequestFault};
 pub use services::ServiceChange;

@@ -52,6 +52,32 @@ pub fn order(cluster: &Cluster, task: u32, attempt: u32) -> Result<TaskOrder, Or
     let job = cluster.latest_job().ok_or(unknown.clone())?;
     let found = job.tasks.get(&task).ok_or(unknown.clone())?;
     let node = cluster.nodes.get(&found.node).ok_or(unknown.clone())?;
+    let action = match &found.service {
+        None => None,
+        Some(service) => {
+            let action = found.name.service_action();
+            let spec =
+                action.and_then(|action| cluster.definitions.get(service)?.provisioner.actions.get(&action));
+            Some((service.as_str(), spec.ok_or(unknown)?))
+        }
+    };
+    Ok(TaskOrder {
+        task_id: found.id,
+        job_id: job.id,
+        cluster_id: cluster.id,
+        task_name: found.name,
+        node_id: node.id.clone(),
+        attempt,
+        config: config(cluster, node, action)?,
+    })
+}
+
+/// All that is known for a task on a node, and the action of the service that it is about.
+pub(super) fn config(
+    cluster: &Cluster,
+    node: &Node,
+    service: Option<(&str, &ActionSpec)>,
+) -> Result<TaskConfig, MacroError> {
     let mut config = TaskConfig {
         cluster: cluster.config.clone(),
         service: None,
@@ -60,26 +86,13 @@ pub fn order(cluster: &Cluster, task: u32, attempt: u32) -> Result<TaskOrder, Or
         nodes: cluster.nodes.iter().map(|(id, n)| (id.clone(), n.properties.clone())).collect(),
         results: results(node),
     };
-    if let Some(service) = &found.service {
-        let action = found
-            .name
-            .service_action()
-            .and_then(|action| cluster.definitions.get(service)?.provisioner.actions.get(&action))
-            .ok_or(unknown)?;
+    if let Some((name, action)) = service {
         let view = view(cluster);
         config.cluster = macros::expand_map(&cluster.config, &view, Some(&node.id))?;
         let action = expand_fields(action, &view, node)?;
-        config.service = Some(ServiceOrder { name: service.clone(), action });
+        config.service = Some(ServiceOrder { name: name.to_owned(), action });
     }
-    Ok(TaskOrder {
-        task_id: found.id,
-        job_id: job.id,
-        cluster_id: cluster.id,
-        task_name: found.name,
-        node_id: node.id.clone(),
-        attempt,
-        config,
-    })
+    Ok(config)
 }
 
 fn results(node: &Node) -> Map<String, Value> {

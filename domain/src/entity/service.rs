@@ -88,6 +88,10 @@ pub enum ServiceAction {
     Stop,
     /// Take its files off the node.
     Remove,
+    /// Find out whether it is well; changes nothing.
+    Probe,
+    /// One of its errands; not among a service's actions.
+    Errand,
     /// Accepted, without use.
     Create,
     /// Accepted, without use.

@@ -139,6 +139,7 @@ impl Observed {
             TaskName::Start => Self::Started,
             TaskName::Stop => Self::Stopped,
             TaskName::Remove | TaskName::Delete => Self::Absent,
+            TaskName::Probe | TaskName::Errand => self,
         }
     }
 }
