@@ -7,6 +7,7 @@ mod authorize;
 mod batch_take;
 mod body;
 mod capacity;
+mod care;
 mod cluster_changes;
 mod cluster_view;
 mod clusters;
@@ -82,6 +83,7 @@ fn user_routes(routes: &mut Routes<'_>) {
     clusters::routes(routes);
     provisioners::user_routes(routes);
     cluster_changes::routes(routes);
+    care::routes(routes);
     entities::routes(routes);
     import_export::routes(routes);
     nodes::routes(routes);

@@ -12,8 +12,8 @@ mod waiting;
 pub use audit::OutcomeArg;
 pub use audit::{AuditArgs, AuditCommand, AuditFilterArgs, SecretsAt, SecretsCommand};
 pub use cluster::{
-    AddServiceArgs, ClusterCommand, ConfigArgs, CreateArgs, DeleteArgs, ExportArgs, LeaseArgs, ListArgs,
-    LogsArgs, PlanArgs, Seen, ServicesArgs, SshArgs, WaitForArgs,
+    AddServiceArgs, ClusterCommand, ConfigArgs, CreateArgs, DeleteArgs, ExportArgs, HealthArgs, LeaseArgs,
+    ListArgs, LogsArgs, MaintenanceArgs, PlanArgs, Seen, ServicesArgs, SshArgs, WaitForArgs,
 };
 pub use nouns::Noun;
 pub use provisioner::{ProvisionerArgs, ProvisionerNoun};

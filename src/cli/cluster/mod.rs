@@ -1,5 +1,6 @@
 //! `cooperage cluster …`
 
+mod care;
 mod config;
 pub mod config_values;
 mod create;
@@ -64,6 +65,8 @@ pub async fn run(command: ClusterCommand, client: &Client, screen: &Screen) -> R
         ClusterCommand::Restart(args) => services::change("restart", &args, client, screen).await,
         ClusterCommand::AddService(args) => services::add(&args, client, screen).await,
         ClusterCommand::Lease(args) => lease::run(&args, client, screen).await,
+        ClusterCommand::Health(args) => care::health(&args, client, screen).await,
+        ClusterCommand::Maintenance(args) => care::maintenance(&args, client, screen).await,
         ClusterCommand::Delete(args) => delete::run(&args, client, screen).await,
         ClusterCommand::Pause(which) => {
             let id = tell(&which.cluster, "pause", client).await?;

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use console::style;
 use serde_json::Value;
 
+use super::care::Maintenance;
 use super::find;
 use super::list::progress;
 use super::shapes::{Details, Node};
@@ -88,6 +89,7 @@ fn text(details: &Details, is_wide: bool) -> String {
     field("expires", &expires);
     field("progress", &details.progress.as_ref().map(progress).unwrap_or_default());
     field("message", details.message.as_deref().unwrap_or_default());
+    field("left alone", &details.maintenance.as_ref().map(Maintenance::text).unwrap_or_default());
     for link in details.ready_links() {
         field("link", &format!("{}  {}", link.url, style(link.label.as_str()).dim()));
     }
@@ -112,7 +114,7 @@ pub fn nodes_table(nodes: &[Node], is_wide: bool) -> String {
             node.properties.nodenum.to_string(),
             node.properties.hostname.clone().unwrap_or_default(),
             node.address().unwrap_or_default().to_owned(),
-            status(&node.status),
+            status(&node.standing()),
             node.services(),
             node.properties.hardwaretype.clone(),
             node.properties.imagetype.clone(),

@@ -2,6 +2,7 @@
 //! the tests hold what they say against these.
 
 mod access;
+mod care;
 mod catalog;
 mod clusters;
 mod operation;
@@ -19,6 +20,7 @@ pub fn add_all(mut all: ComponentsBuilder) -> ComponentsBuilder {
         clusters: Account Progress ClusterSummary ClusterCreated Cluster Node RegisteredNode
             ClusterStatus StagedTask Attempt GraphTask Plan LogLine Logs ProviderFields LeaseChange
             ConfigChange ServicesToAdd NodeQuestion;
+        care: Maintenance MaintenanceReason HealSwitch DownNote UnitHealth NodeHealth HealthReport;
         catalog: AppliedEntity AppliedChange Export Resource;
         access: TenantChange User UserChange Token TokenRequest NewToken IssuedToken Login LoggedIn
             Caller PasswordChange;
