@@ -190,6 +190,10 @@ pub struct ServiceOrder {
     pub name: String,
     /// Automator and fields.
     pub action: crate::entity::ActionSpec,
+    /// The values that the service declares to take, by the names it gives them.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[schema(value_type = Object)]
+    pub inputs: Map<String, Value>,
 }
 
 /// What a worker reports of one task.

@@ -28,7 +28,8 @@ pub trait Automator: Send + Sync {
     async fn act(&self, action: ServiceAction, task: &Context) -> Result<TaskReport, TaskFault>;
 
     /// Finds out how the service in `order.config.service` is, without changing anything, soon, and as often as it is asked.
-    /// The report says so: a failure with what was printed when the service is not well.
+    /// The report says so: a failure with what was printed when the service is not well. It may also be a task of a job, then
+    /// its number is not 0.
     ///
     /// # Errors
     /// When it could not be found out; by default because the automator cannot.

@@ -112,28 +112,39 @@ impl HealthMonitor {
         let heal = self.decide(id, &probing);
         let registry = self.office.registry.clone();
         let telling = tell(registry, id, news, heal);
-        ctx.spawn(wrap_future(telling).map(move |told, monitor: &mut Self, ctx: &mut Context<Self>| {
-            for fault in told {
-                warn!(monitor.office.logger, "a cluster did not take what was found out about its health";
+        ctx.spawn(wrap_future(telling).map(
+            move |(told, healed), monitor: &mut Self, ctx: &mut Context<Self>| {
+                if let Err(fault) = told {
+                    warn!(monitor.office.logger, "a cluster did not take what was found out about its health";
                     "cluster" => id.to_string(), "fault" => fault);
-            }
-            if let Some(watched) = monitor.clusters.get_mut(&id) {
-                watched.round = None;
-            }
-            monitor.go_on(ctx);
-        }));
+                }
+                if let Err(fault) = healed {
+                    monitor.raise(id, Some(format!("machines that are down cannot be replaced: {fault}")));
+                }
+                if let Some(watched) = monitor.clusters.get_mut(&id) {
+                    watched.round = None;
+                }
+                monitor.go_on(ctx);
+            },
+        ));
     }
 
     /// Judges a cluster, raises or ends its alarm, and gives the nodes whose machines are to be replaced.
     fn decide(&mut self, id: ClusterId, probing: &Probing) -> BTreeSet<NodeId> {
         let verdict = self.judge(id, probing);
-        let Some(watched) = self.clusters.get_mut(&id) else { return BTreeSet::new() };
-        let (heal, alarm) = match verdict {
-            Verdict::Nothing => (BTreeSet::new(), None),
-            Verdict::Heal(nodes) => (nodes, None),
-            Verdict::Alarm(alarm) => (BTreeSet::new(), Some(alarm)),
-            Verdict::Wait(_) => (BTreeSet::new(), watched.alarm.clone()),
-        };
+        match verdict {
+            Verdict::Nothing => self.raise(id, None),
+            Verdict::Alarm(alarm) => self.raise(id, Some(alarm)),
+            Verdict::Wait(_) => {}
+            // Whether there is an alarm shows when it has been told.
+            Verdict::Heal(nodes) => return nodes,
+        }
+        BTreeSet::new()
+    }
+
+    /// People are told what they have not been told, once; or that it is over.
+    fn raise(&mut self, id: ClusterId, alarm: Option<String>) {
+        let Some(watched) = self.clusters.get_mut(&id) else { return };
         match (&watched.alarm, &alarm) {
             (before, Some(now)) if before.as_ref() != Some(now) => {
                 error!(self.office.logger, "health alarm"; "cluster" => id.to_string(), "alarm" => now);
@@ -142,7 +153,6 @@ impl HealthMonitor {
             _ => {}
         }
         watched.alarm = alarm;
-        heal
     }
 
     fn judge(&self, id: ClusterId, probing: &Probing) -> Verdict {
@@ -163,7 +173,7 @@ impl HealthMonitor {
                 ailing: sum.ailing + one.ailing,
             });
         let by_itself =
-            cluster.jobs.values().filter(|job| job.action == ClusterAction::AddServices && job.by == HEALTH);
+            cluster.jobs.values().filter(|job| job.action == ClusterAction::ClusterHeal && job.by == HEALTH);
         let healed: Vec<i64> = by_itself.map(|job| job.started).collect();
         judge(&Situation {
             cluster: id.to_string(),
@@ -190,23 +200,25 @@ impl HealthMonitor {
     }
 }
 
-/// Tells a cluster what is new, and has machines replaced; what went wrong.
+/// Tells a cluster what is new, and has machines replaced; what went wrong with either.
 async fn tell(
     registry: Addr<Registry>,
     id: ClusterId,
     changes: Vec<CareChange>,
     heal: BTreeSet<NodeId>,
-) -> Vec<String> {
+) -> (Result<(), String>, Result<(), String>) {
     let by = || HEALTH.to_owned();
-    let note = (!changes.is_empty()).then(|| Command::Care { changes, by: by() });
-    let heal = (!heal.is_empty()).then(|| Command::Retry { by: format!("{heal:?}") });
-    let mut faults = Vec::new();
-    for command in note.into_iter().chain(heal) {
-        match registry.send(Tell { id, command, who: by() }).await {
-            Ok(Ok(_)) => {}
-            Ok(Err(fault)) => faults.push(fault.to_string()),
-            Err(fault) => faults.push(fault.to_string()),
-        }
+    let say = async |command: Command| match registry.send(Tell { id, command, who: by() }).await {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(fault)) => Err(fault.to_string()),
+        Err(fault) => Err(fault.to_string()),
+    };
+    let (mut told, mut healed) = (Ok(()), Ok(()));
+    if !changes.is_empty() {
+        told = say(Command::Care { changes, by: by() }).await;
     }
-    faults
+    if !heal.is_empty() {
+        healed = say(Command::Replace { nodes: heal, lost: true, rollout: None, by: by() }).await;
+    }
+    (told, healed)
 }

@@ -333,6 +333,9 @@ impl Automator for Lab {
     }
 
     async fn probe(&self, task: &Context) -> Result<TaskReport, TaskFault> {
+        if task.order.task_id.number > 0 {
+            return self.execute(task).await;
+        }
         match self.look(task).await {
             Finding::Up => Ok(TaskReport::success()),
             Finding::Down(why) => Ok(TaskReport::failure(1, why)),

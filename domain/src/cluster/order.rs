@@ -1,9 +1,12 @@
 //! What a worker is given with a task, put together from all that is known when it is handed out.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
+use super::inputs;
 use super::state::{Cluster, Node};
-use crate::entity::ActionSpec;
+use crate::entity::{ActionSpec, Service};
 use crate::id::NodeId;
 use crate::macros::{self, ClusterView, MacroError};
 use crate::task::{NodeProperties, ServiceOrder, TaskConfig, TaskOrder};
@@ -55,10 +58,12 @@ pub fn order(cluster: &Cluster, task: u32, attempt: u32) -> Result<TaskOrder, Or
     let action = match &found.service {
         None => None,
         Some(service) => {
-            let action = found.name.service_action();
-            let spec =
-                action.and_then(|action| cluster.definitions.get(service)?.provisioner.actions.get(&action));
-            Some((service.as_str(), spec.ok_or(unknown)?))
+            let definition = cluster.definitions.get(service).ok_or(unknown.clone())?;
+            let spec = match &found.errand {
+                Some(errand) => definition.errands.get(errand).map(|errand| &errand.action),
+                None => found.name.service_action().and_then(|it| definition.provisioner.actions.get(&it)),
+            };
+            Some((definition, spec.ok_or(unknown)?))
         }
     };
     Ok(TaskOrder {
@@ -76,23 +81,30 @@ pub fn order(cluster: &Cluster, task: u32, attempt: u32) -> Result<TaskOrder, Or
 pub(super) fn config(
     cluster: &Cluster,
     node: &Node,
-    service: Option<(&str, &ActionSpec)>,
+    service: Option<(&Service, &ActionSpec)>,
 ) -> Result<TaskConfig, MacroError> {
     let mut config = TaskConfig {
         cluster: cluster.config.clone(),
         service: None,
         node: node.properties.clone(),
         provider: cluster.provider.clone(),
-        nodes: cluster.nodes.iter().map(|(id, n)| (id.clone(), n.properties.clone())).collect(),
+        nodes: neighbours(cluster, &node.id),
         results: results(node),
     };
-    if let Some((name, action)) = service {
+    if let Some((definition, action)) = service {
         let view = view(cluster);
         config.cluster = macros::expand_map(&cluster.config, &view, Some(&node.id))?;
         let action = expand_fields(action, &view, node)?;
-        config.service = Some(ServiceOrder { name: name.to_owned(), action });
+        let inputs = inputs::values(cluster, &view, definition, &node.id).unwrap_or_default();
+        config.service = Some(ServiceOrder { name: definition.name().to_owned(), action, inputs });
     }
     Ok(config)
+}
+
+/// The nodes that a task hears of: those that stay, and its own.
+fn neighbours(cluster: &Cluster, own: &NodeId) -> BTreeMap<NodeId, NodeProperties> {
+    let told = cluster.nodes.values().filter(|node| node.id == *own || !cluster.is_leaving(&node.id));
+    told.map(|node| (node.id.clone(), node.properties.clone())).collect()
 }
 
 fn results(node: &Node) -> Map<String, Value> {
@@ -118,5 +130,5 @@ fn expand_fields(action: &ActionSpec, view: &ClusterView<'_>, node: &Node) -> Re
 pub fn view(cluster: &Cluster) -> ClusterView<'_> {
     let nodes: Vec<(&NodeId, &NodeProperties)> =
         cluster.nodes.iter().map(|(id, n)| (id, &n.properties)).collect();
-    ClusterView::new(&cluster.account.user_id, nodes)
+    ClusterView::new(&cluster.account.user_id, nodes).without(|id| cluster.is_leaving(id))
 }

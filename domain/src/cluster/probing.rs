@@ -36,8 +36,8 @@ pub fn probe_order(cluster: &Cluster, unit: &UnitId) -> Result<TaskOrder, OrderE
     let action = match &unit.service {
         None => None,
         Some(name) => {
-            let spec = cluster.definitions.get(name).and_then(probe_action);
-            Some((name.as_str(), spec.ok_or(unknown)?))
+            let definition = cluster.definitions.get(name).ok_or(unknown.clone())?;
+            Some((definition, probe_action(definition).ok_or(unknown)?))
         }
     };
     Ok(TaskOrder {

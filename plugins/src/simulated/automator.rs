@@ -43,6 +43,9 @@ impl Automator for SimulatedAutomator {
     }
 
     async fn probe(&self, task: &Context) -> Result<TaskReport, TaskFault> {
+        if task.order.task_id.number > 0 {
+            execute(&self.directory, task).await?;
+        }
         let service = task.order.config.service.as_ref().map(|service| service.name.as_str());
         match health(&self.directory, &task.order.node_id, service) {
             Finding::Up => Ok(TaskReport::success()),
