@@ -9,9 +9,9 @@ use cooperage_domain::plan::UnitId;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::asked::Asked;
 use super::body;
 use super::cluster_changes::operate;
-use super::edge::IfMatch;
 use super::identity::Identity;
 use super::problem::Problem;
 use super::routes::Routes;
@@ -44,7 +44,7 @@ struct Switch {
 }
 
 /// What happens when machines of this cluster are down; without a word, as its template says.
-async fn switch(state: State, identity: Identity, id: Id, on: IfMatch, body: web::Bytes) -> Answer {
+async fn switch(state: State, identity: Identity, id: Id, on: Asked, body: web::Bytes) -> Answer {
     let Switch { heal } = body::parse(&body)?;
     care(&state, identity, &id, on, CareChange::Healing { heal }).await
 }
@@ -56,28 +56,28 @@ struct Reason {
     reason: String,
 }
 
-async fn begin(state: State, identity: Identity, id: Id, on: IfMatch, body: web::Bytes) -> Answer {
+async fn begin(state: State, identity: Identity, id: Id, on: Asked, body: web::Bytes) -> Answer {
     let Reason { reason } = body::parse_optional(&body)?;
     care(&state, identity, &id, on, CareChange::Maintenance { node: None, reason: Some(reason) }).await
 }
 
-async fn end(state: State, identity: Identity, id: Id, on: IfMatch) -> Answer {
+async fn end(state: State, identity: Identity, id: Id, on: Asked) -> Answer {
     care(&state, identity, &id, on, CareChange::Maintenance { node: None, reason: None }).await
 }
 
-async fn begin_node(state: State, identity: Identity, of: OfNode, on: IfMatch, body: web::Bytes) -> Answer {
+async fn begin_node(state: State, identity: Identity, of: OfNode, on: Asked, body: web::Bytes) -> Answer {
     let Reason { reason } = body::parse_optional(&body)?;
     let (id, node) = of.into_inner();
     let change = CareChange::Maintenance { node: Some(NodeId(node)), reason: Some(reason) };
     care(&state, identity, &id, on, change).await
 }
 
-async fn end_node(state: State, identity: Identity, of: OfNode, on: IfMatch) -> Answer {
+async fn end_node(state: State, identity: Identity, of: OfNode, on: Asked) -> Answer {
     let (id, node) = of.into_inner();
     care(&state, identity, &id, on, CareChange::Maintenance { node: Some(NodeId(node)), reason: None }).await
 }
 
-async fn care(state: &State, identity: Identity, id: &str, on: IfMatch, change: CareChange) -> Answer {
+async fn care(state: &State, identity: Identity, id: &str, on: Asked, change: CareChange) -> Answer {
     operate(state, identity, id, on, |by| Command::Care { changes: vec![change], by }).await
 }
 

@@ -5,6 +5,7 @@
 
 mod audit;
 mod bucket;
+mod care;
 mod catalog;
 #[path = "../lab/mod.rs"]
 mod lab;
@@ -12,3 +13,4 @@ mod plugins;
 mod refusals;
 mod secrets;
 mod shapes;
+mod travel;

@@ -13,7 +13,7 @@ use super::state::{Cluster, ClusterStatus, Node};
 use super::{wanted, wanted_change};
 use crate::entity::Service;
 use crate::id::{JobId, NodeId, TaskId};
-use crate::plan::{self, ClusterAction, UnitId};
+use crate::plan::{self, ClusterAction, Observed, UnitId};
 use crate::provider_fields;
 use crate::task::{NodeProperties, TaskName, TaskReport};
 
@@ -420,6 +420,14 @@ fn note_failure(cluster: &mut Cluster, task: u32, outcome: &Outcome, result: &Ma
     node.results.extend(result.iter().map(|(key, value)| (key.clone(), value.clone())));
     if name == TaskName::Create && outcome.says_nothing_was_made() && node.asked == attempt {
         node.asked = None;
+    }
+    // Nobody knows what is left of the machine: whoever wants it after all gets another one. One that was not confirmed
+    // yet is looked at by its CONFIRM.
+    if name == TaskName::Delete
+        && let Some(machine) = cluster.units.get_mut(&UnitId::machine(id))
+        && machine.observed > Observed::Created
+    {
+        machine.renew.insert(TaskName::Delete);
     }
 }
 
