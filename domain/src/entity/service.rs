@@ -103,9 +103,11 @@ pub struct Output {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnChange {
-    /// Its configuration is written, and it is restarted.
+    /// Its configuration is written, and it is stopped and started.
     #[default]
     Restart,
+    /// Its configuration is written, and it is started once more: its start lets a running service take it up.
+    Reload,
     /// Its configuration is written; writing it is enough for a running service to take it up.
     Configure,
 }

@@ -32,6 +32,13 @@ const SECRETS: (&str, &str) = ("secrets", "true: with secrets, for admins only")
 const DRY_RUN: (&str, &str) = ("dryRun", "true: say what would be done, and do nothing");
 /// What a change of a cluster may be asked for with.
 const SHOW: &[(&str, &str)] = &[DRY_RUN, ("save", "true, with `dryRun`: keep what is shown as a plan")];
+
+/// The same for a delete.
+const DELETE: &[(&str, &str)] = &[(&str, &str)] = &[
+    DRY_RUN,
+    ("save", "true, with `dryRun`: keep what is shown as a plan"),
+    ("now", "true: stop a job under way for it"),
+];
 const TENANT: (&str, &str) = ("tenant", "in this tenant; others than the own for superadmins only");
 const STATUS: (&str, &str) = ("status", "only those in these states, separated by commas");
 const RESOURCE_STATUS: (&str, &str) = ("status", "only those that are active, inactive, staged or recalled");
@@ -73,7 +80,7 @@ fn clusters() -> Vec<Operation> {
             .query(&[("at", "as it was: a revision, a job's id, a time (RFC 3339 or ms since 1970)")]),
         delete("/v2/clusters/{id}", change, "Delete a cluster: give all its machines back")
             .takes("ProviderFields")
-            .query(SHOW)
+            .query(DELETE)
             .refuses(&[409]),
         post("/v2/clusters/{id}", change, "End a cluster's lease at another time")
             .takes("LeaseChange")

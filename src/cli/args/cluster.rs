@@ -5,6 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueHint};
 
 use super::draft::DraftCommand;
+use super::living::{
+    CancelArgs, ConvergeArgs, ErrandArgs, MachinesArgs, RemoveServiceArgs, ResizeArgs, RollBackArgs, SetArgs,
+    UpgradeArgs,
+};
 use super::{FieldArgs, PreviewArgs, WaitArgs, WatchArgs, YesArgs};
 use crate::cli::complete;
 use crate::exports::Format;
@@ -120,6 +124,60 @@ For scripts: there is no result, the exit code says how it went.")]
         after_help = "Example: cooperage cluster add-service shop redis"
     )]
     AddService(AddServiceArgs),
+    /// Take services off a cluster: they are stopped and removed
+    #[command(
+        visible_alias = "remove-services",
+        after_help = "Example: cooperage cluster remove-service shop redis --plan"
+    )]
+    RemoveService(Box<RemoveServiceArgs>),
+    /// Make more machines, or give some back
+    #[command(
+        visible_alias = "scale",
+        after_help = "Examples:
+  cooperage cluster resize shop 6                      to 6 machines in all
+  cooperage cluster resize shop --service nginx=+2     two more with nginx
+  cooperage cluster resize shop 4 --plan               which ones would go, and why
+  cooperage cluster resize shop --remove 1004"
+    )]
+    Resize(Box<ResizeArgs>),
+    /// Make machines anew that work, with all that is on them
+    #[command(after_help = "Example: cooperage cluster replace shop 1003 1004 --max-in-flight 1")]
+    Replace(Box<MachinesArgs>),
+    /// Make machines anew that are lost
+    #[command(after_help = "Example: cooperage cluster heal shop 1003")]
+    Heal(Box<MachinesArgs>),
+    /// Change values; only services that take them are brought up again
+    #[command(after_help = "Examples:
+  cooperage cluster set shop counter.title=Sale --plan
+  cooperage cluster set shop nginx.port=8080 --canary 1 --hold 30s --on-failure roll-back")]
+    Set(Box<SetArgs>),
+    /// Bring a cluster to newer versions of its template and services
+    #[command(after_help = "Examples:
+  cooperage cluster upgrade shop --plan
+  cooperage cluster upgrade shop --service counter --canary 1 --max-in-flight 2 --hold 1m --on-failure roll-back")]
+    Upgrade(Box<UpgradeArgs>),
+    /// Go back to what was wanted before the last change, or at a revision
+    #[command(
+        visible_alias = "roll-back",
+        after_help = "Examples:
+  cooperage cluster rollback shop --plan
+  cooperage cluster rollback shop 120"
+    )]
+    Rollback(Box<RollBackArgs>),
+    /// Look at every service, and mend what is not as wanted
+    #[command(
+        visible_alias = "anneal",
+        after_help = "Examples:
+  cooperage cluster converge shop
+  cooperage cluster converge shop --only-look"
+    )]
+    Converge(Box<ConvergeArgs>),
+    /// Run an errand of a service, such as a backup
+    #[command(after_help = "Example: cooperage cluster errand shop redis backup")]
+    Errand(Box<ErrandArgs>),
+    /// Stop whatever is under way, and undo it if so asked
+    #[command(after_help = "Example: cooperage cluster cancel shop --undo")]
+    Cancel(Box<CancelArgs>),
     /// Start nothing new; what is running ends
     #[command(after_help = "Example: cooperage cluster pause shop")]
     Pause(Told),
@@ -576,6 +634,9 @@ pub struct DeleteArgs {
     /// Whether to ask.
     #[command(flatten)]
     pub yes: YesArgs,
+    /// Stop a job under way for it
+    #[arg(long)]
+    pub now: bool,
     /// What the provider asks for.
     #[command(flatten)]
     pub fields: FieldArgs,

@@ -5,6 +5,7 @@
 mod audit;
 pub mod cluster;
 pub mod draft;
+pub mod living;
 mod nouns;
 mod provisioner;
 mod waiting;
