@@ -2,6 +2,7 @@
 //!
 //! Strongest first: `--set section.key=value`, `COOPERAGE__SECTION__KEY` in the environment, the file, the defaults.
 
+mod health;
 mod http;
 mod remote_provisioner;
 
@@ -14,6 +15,7 @@ use cooperage_plugins::resources::ArchiveLimits;
 use cooperage_schema::DatabaseUrl;
 use serde::{Deserialize, Serialize, Serializer};
 
+pub use health::Health;
 pub use http::{ClientTls, Http, Tls, TlsFiles};
 pub use remote_provisioner::RemoteProvisioner;
 
@@ -59,6 +61,8 @@ pub struct Settings {
     pub resources: Resources,
     /// How jobs run.
     pub jobs: Jobs,
+    /// How machines and services are probed, and what happens when they are down.
+    pub health: Health,
     /// Limits on what may be asked.
     pub limits: RequestLimits,
     /// What is logged, and how.
@@ -428,6 +432,8 @@ impl Settings {
 
 #[cfg(test)]
 mod tests {
+    use cooperage_domain::health::Policy;
+
     use super::*;
 
     #[test]
@@ -436,6 +442,7 @@ mod tests {
         assert_eq!(settings.auth.mode, AuthMode::Token);
         assert_eq!(settings.listen.user, "127.0.0.1:55054".parse().unwrap());
         assert_eq!(settings.job_limits(), Limits::default());
+        assert_eq!(settings.health.settings().policy, Policy::default());
         assert_eq!(settings.resources.archives(), ArchiveLimits::default());
     }
 

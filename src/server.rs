@@ -25,6 +25,7 @@ use cooperage_actors::clock::{SharedClock, WallClock};
 use cooperage_actors::estimate::Estimates;
 use cooperage_actors::fleet::{Fleet, FleetOffice};
 use cooperage_actors::handover::Handover;
+use cooperage_actors::health::{HealthMonitor, HealthOffice};
 use cooperage_actors::janitor::Janitor;
 use cooperage_actors::journal::Journal;
 use cooperage_actors::provisioner::Provisioner;
@@ -210,11 +211,23 @@ fn start_actors(
     };
     let (handover, journal, log) = (office.handover.clone(), office.journal.clone(), office.log.clone());
     let fleet = start_fleet(&settings, &store, &office, runtime)?;
-    let registry = Registry::new(office).start();
+    let watch = HealthOffice {
+        store: store.clone(),
+        vault: vault.clone(),
+        provisioner: office.provisioner.clone(),
+        janitor: office.janitor.clone(),
+        clock: Arc::clone(&clock),
+        logger: logger.clone(),
+        settings: settings.health.settings(),
+        registry: Registry::new(office).start(),
+    };
+    let registry = watch.registry.clone();
+    let health = HealthMonitor::new(watch).start();
     Ok(AppState {
         settings,
         store,
         registry,
+        health,
         journal,
         edge: api::Edge::default(),
         handover,

@@ -20,7 +20,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use actix::{Actor, ActorContext, ActorFutureExt, Addr, AsyncContext, Context, WrapFuture};
-use cooperage_domain::cluster::{self, ClusterStatus, Event, apply};
+use cooperage_domain::cluster::{self, CareChange, ClusterStatus, Event, apply};
 use cooperage_domain::id::{ClusterId, NodeId};
 use slog::{Logger, error, info, o};
 
@@ -188,7 +188,9 @@ impl Cluster {
                     info!(self.logger, "job failed"; "reason" => message);
                     self.withdraw();
                 }
-                Event::JobPaused { .. } => self.withdraw(),
+                // Those that may start all the same are offered again with what is due.
+                Event::JobPaused { .. }
+                | Event::CareChanged { change: CareChange::Maintenance { .. }, .. } => self.withdraw(),
                 Event::JobEnded { status, .. } => {
                     info!(self.logger, "job ended"; "status" => status.as_str());
                     if *status == ClusterStatus::Terminated {

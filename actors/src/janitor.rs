@@ -44,6 +44,8 @@ pub enum Deadline {
     Lease(ClusterId),
     /// A cluster has had nothing to do for a while.
     Idle(ClusterId),
+    /// Something is to be probed.
+    Probes,
     /// A provisioner elsewhere, by its id, has been silent for too long.
     Heartbeat(String),
 }

@@ -5,6 +5,7 @@
 
 mod audit;
 mod bucket;
+mod care;
 mod catalog;
 #[path = "../lab/mod.rs"]
 mod lab;

@@ -133,7 +133,8 @@ fn heal(shop: &Shop<'_>) {
     let healed = shop.operate("heal", &json!({"nodes": [lost["properties"]["nodenum"].to_string()]}));
     check::web(&healed);
     let number = &lost["properties"]["nodenum"];
-    let again = nodes_with(&healed, "nginx").into_iter().find(|node| node["properties"]["nodenum"] == *number);
+    let again =
+        nodes_with(&healed, "nginx").into_iter().find(|node| node["properties"]["nodenum"] == *number);
     assert!(shop.machines.run(again.unwrap(), "true").is_ok());
 }
 
@@ -175,7 +176,8 @@ fn upgrade_with_a_canary_that_fails(shop: &Shop<'_>) {
     let rollout = json!({"canary": 1, "maxInFlight": 1, "onFailure": "roll_back"});
     shop.operate("upgrade", &json!({"services": {"counter": null}, "rollout": rollout}));
     let plans = shop.admin.get(&format!("/v2/clusters/{}/plans", shop.id)).ok();
-    let actions: Vec<&str> = plans.as_array().unwrap().iter().map(|plan| plan["action"].as_str().unwrap()).collect();
+    let actions: Vec<&str> =
+        plans.as_array().unwrap().iter().map(|plan| plan["action"].as_str().unwrap()).collect();
     assert_eq!(actions[..2], ["CLUSTER_ROLL_BACK", "CLUSTER_UPGRADE"], "{actions:?}");
     let touched: BTreeSet<String> =
         shop.latest().iter().map(|task| task.split(' ').next().unwrap().to_owned()).collect();

@@ -8,6 +8,7 @@
 mod check;
 mod failing_script;
 mod footprint;
+mod heal;
 mod kills;
 #[path = "../lab/mod.rs"]
 mod lab;

@@ -79,8 +79,12 @@ impl Cluster {
         self.surroundings.clock.now().saturating_add(pause)
     }
 
-    /// A task may start, once its pause is over. Offered once until it is begun, fails, or is put back.
+    /// A task may start, once its pause is over. Offered once until it is begun, fails, or is put back. On a node in
+    /// maintenance nothing is; what waits there is due when that ends.
     fn offer(&mut self, task: u32, node: &NodeId, not_before: i64, ctx: &Context<Self>) {
+        if self.state.as_ref().is_some_and(|state| state.in_maintenance(node).is_some()) {
+            return;
+        }
         if not_before > self.surroundings.clock.now() {
             self.surroundings.colleagues.janitor.do_send(Arm {
                 deadline: Deadline::Pause { node: node.clone(), task },

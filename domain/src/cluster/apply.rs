@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
+use super::care::Care;
 use super::create::CreateOrder;
 use super::event::{Event, FailedNext, PlannedStep};
 use super::job::{Attempt, AttemptId, Job, JobStatus, Outcome, Task, TaskState};
@@ -88,6 +89,7 @@ pub(super) fn change(cluster: &mut Cluster, event: &Event) {
             set_job(cluster, *job, JobStatus::Paused, reason.as_deref().unwrap_or("Paused by user."));
         }
         Event::JobResumed { job, .. } => set_job(cluster, *job, JobStatus::Running, "Resumed by user."),
+        Event::CareChanged { at, change, by } => cluster.care.take(change, by, *at),
         Event::AttemptStarted { at, task, attempt, worker, inputs } => {
             let begun = Begun { task: *task, attempt: *attempt, worker, inputs: inputs.as_ref() };
             attempt_started(cluster, &begun, *at);
@@ -177,6 +179,7 @@ fn requested(order: &CreateOrder, at: i64) -> Cluster {
         units: BTreeMap::new(),
         jobs: BTreeMap::from([(1, solving)]),
         last_task: 0,
+        care: Care::default(),
         sequence: 0,
         last_node: 0,
         previous: None,
@@ -401,6 +404,9 @@ fn advance_node(
     }
     if name == TaskName::Delete {
         node.forget_machine();
+    }
+    if matches!(name, TaskName::Create | TaskName::Delete) {
+        cluster.care.forget_machine(id);
     }
     let unit = UnitId { node: id.clone(), service };
     plan::unit::record(&mut cluster.units, &unit, name);

@@ -32,6 +32,12 @@ pub(super) fn start(cluster: &Cluster, task: u32, worker: String, now: i64) -> R
     if found.not_before > now {
         return refuse("its pause after a failure has not ended");
     }
+    if cluster.care.nodes.contains_key(&found.node) {
+        return refuse("its node is in maintenance");
+    }
+    if cluster.care.maintenance.is_some() {
+        return refuse("its cluster is in maintenance");
+    }
     if job.tasks_of(&found.node).any(|other| other.state == TaskState::Running) {
         return refuse("its node is busy");
     }

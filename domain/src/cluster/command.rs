@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::care::CareChange;
 use super::resize::Resize;
 use super::revision::Revision;
 use super::rollout::Rollout;
@@ -171,6 +172,13 @@ pub enum Command {
         /// The rest.
         command: Box<Command>,
         /// Who asks.
+        by: String,
+    },
+    /// Note what was found out about health, begin or end maintenance, or care for it in another way.
+    Care {
+        /// What changes.
+        changes: Vec<CareChange>,
+        /// Who asks, or found it.
         by: String,
     },
     /// A node and a worker are free for this task.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::care::CareChange;
 use super::event::{Event, FailedNext};
 use super::job::{AttemptId, Job, JobStatus, Task};
 use super::state::{Cluster, ClusterStatus};
@@ -74,7 +75,10 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
     let mut touched = BTreeSet::new();
     for event in events {
         match event {
-            Event::JobPlanned { .. } | Event::JobExtended { .. } | Event::JobResumed { .. } => {
+            Event::JobPlanned { .. }
+            | Event::JobExtended { .. }
+            | Event::JobResumed { .. }
+            | Event::CareChanged { change: CareChange::Maintenance { .. }, .. } => {
                 touched.extend(&job.ready);
             }
             Event::TaskSucceeded { task, .. } | Event::UnitProbed { task, .. } => {
@@ -94,6 +98,7 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
             | Event::ConfigReplaced { .. }
             | Event::TemplateReplaced { .. }
             | Event::LeaseChanged { .. }
+            | Event::CareChanged { .. }
             | Event::JobPaused { .. }
             | Event::LayoutFound { .. }
             | Event::LayoutRefused { .. }
@@ -132,7 +137,8 @@ fn of_task(cluster: &Cluster, job: &Job, task: &Task) -> Option<Effect> {
             deadline,
         });
     }
-    (job.status == JobStatus::Running && job.ready.contains(&number)).then(|| Effect::Start {
+    let may_start = job.status == JobStatus::Running && cluster.in_maintenance(&task.node).is_none();
+    (may_start && job.ready.contains(&number)).then(|| Effect::Start {
         task: number,
         node: task.node.clone(),
         not_before: task.not_before,

@@ -22,7 +22,7 @@
 //!
 //! One file per operation ([`create`], `delete`, `configure`, `reconfigure`, `services`, `add_services`, `remove_services`,
 //! `resize`, `replace`, `upgrade`, `roll_back`, `converge`, `errand`, `retry`, `abort`, `cancel`, `pause`, `prolong`,
-//! `sync_template`), one for what happens to a task (`attempt`) and one for what follows from the end of a job
+//! `sync_template`, `care`), one for what happens to a task (`attempt`) and one for what follows from the end of a job
 //! (`follow_up`). What is wanted, whoever changed it, changes in `wanted_change`; `inputs` knows which services take what
 //! has changed, and `flow` whose turn it is then.
 
@@ -31,6 +31,7 @@ mod add_services;
 mod apply;
 mod attempt;
 mod cancel;
+mod care;
 mod command;
 mod configure;
 mod converge;
@@ -53,6 +54,7 @@ mod order;
 mod pause;
 mod planning;
 mod preview;
+mod probing;
 mod prolong;
 mod rebase;
 mod reconfigure;
@@ -78,6 +80,7 @@ mod words;
 
 pub use apply::{apply, replay};
 pub use attempt::INTERNAL_FAILURE;
+pub use care::{Care, CareChange, Maintenance, UnitHealth};
 pub use command::Command;
 pub use create::{CreateOrder, Nodes, create};
 pub use decide::decide;
@@ -91,6 +94,7 @@ pub use job::{Attempt, AttemptId, Job, JobStatus, Outcome, Task, TaskState};
 pub use limits::Limits;
 pub use order::{OrderError, order, view};
 pub use preview::{Outlook, PlanPreview, PreviewTask, Price, preview};
+pub use probing::{made_by, probe_order, to_probe};
 pub use rebase::{NoRebase, Rebased, rebase};
 pub use redecide::{Redecided, redecide};
 pub use refusal::Refusal;

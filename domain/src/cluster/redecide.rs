@@ -123,6 +123,9 @@ fn commands(cluster: &Cluster, ahead: &[Event]) -> Vec<Command> {
         Event::LeaseChanged { expires, by, .. } => {
             one(Command::Prolong { expires: *expires, by: by.clone() })
         }
+        Event::CareChanged { change, by, .. } => {
+            one(Command::Care { changes: vec![change.clone()], by: by.clone() })
+        }
         Event::TemplateReplaced { template, by, .. } => {
             one(Command::SyncTemplate { template: template.clone(), by: by.clone() })
         }
@@ -223,6 +226,7 @@ const fn time(event: &Event) -> i64 {
         | Event::ConfigReplaced { at, .. }
         | Event::TemplateReplaced { at, .. }
         | Event::LeaseChanged { at, .. }
+        | Event::CareChanged { at, .. }
         | Event::ProviderFieldsGiven { at, .. }
         | Event::JobPaused { at, .. }
         | Event::JobResumed { at, .. }

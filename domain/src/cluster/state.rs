@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use super::care::Care;
 use super::follow_up::FollowUp;
 use super::job::{AttemptId, Job};
 use super::limits::Limits;
@@ -104,6 +105,9 @@ pub struct Cluster {
     pub jobs: BTreeMap<u32, Job>,
     /// Number of the newest task of all jobs; 0 before the first.
     pub last_task: u32,
+    /// What is known of its health, and what is left alone for maintenance.
+    #[serde(default, skip_serializing_if = "Care::is_empty")]
+    pub care: Care,
     /// Number of events applied.
     pub sequence: u64,
     /// The highest node number that was ever given; numbers are not given twice.

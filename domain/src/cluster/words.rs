@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::care::CareChange;
 use super::difference::host;
 use super::event::{Event, FailedNext};
 use super::follow_up::FollowUp;
@@ -9,6 +10,7 @@ use super::job::{Outcome, Task};
 use super::preview::label;
 use super::state::Cluster;
 use super::wanted_change::WantedChange;
+use crate::health::Health;
 use crate::id::NodeId;
 use crate::plan::Wanted;
 use crate::task::TaskName;
@@ -93,12 +95,34 @@ fn of_wishes(event: &Event, cluster: &Cluster) -> String {
             format!("the template was replaced by {}{version}", template.base.name)
         }
         Event::LeaseChanged { expires, .. } => format!("the lease now ends at {expires} ms since 1970"),
+        Event::CareChanged { change, .. } => cared_for(change, cluster),
         Event::ProviderFieldsGiven { fields, .. } => {
             let names: BTreeSet<String> = fields.keys().cloned().collect();
             format!("values for the provider were given: {}", listed(&names))
         }
         // All others are told by `words`.
         _ => String::new(),
+    }
+}
+
+/// Health and maintenance.
+fn cared_for(change: &CareChange, cluster: &Cluster) -> String {
+    let because = |reason: &str| if reason.is_empty() { String::new() } else { format!(": {reason}") };
+    match change {
+        CareChange::Health { node, service, health, reason } => {
+            let what = service.as_deref().unwrap_or("the machine");
+            let found = if *health == Health::Down { "down" } else { "healthy again" };
+            format!("{what} on {} was found {found}{}", name(cluster, node), because(reason))
+        }
+        CareChange::Maintenance { node, reason } => {
+            let what = node.as_ref().map_or_else(|| "the cluster".to_owned(), |node| name(cluster, node));
+            match reason {
+                Some(reason) => format!("{what} is left alone for maintenance{}", because(reason)),
+                None => format!("the maintenance of {what} has ended"),
+            }
+        }
+        CareChange::Healing { heal: Some(heal) } => format!("healing was set to {}", heal.as_str()),
+        CareChange::Healing { heal: None } => "healing is as the template says again".to_owned(),
     }
 }
 
@@ -188,6 +212,9 @@ pub fn job_of(event: &Event, cluster: &Cluster) -> Option<u32> {
         | Event::ProviderFieldsGiven { at, .. } => {
             cluster.jobs.values().find(|job| job.started == *at).map(|job| job.id.number)
         }
-        Event::TemplateReplaced { .. } | Event::LeaseChanged { .. } | Event::FollowUpSet { .. } => None,
+        Event::TemplateReplaced { .. }
+        | Event::LeaseChanged { .. }
+        | Event::FollowUpSet { .. }
+        | Event::CareChanged { .. } => None,
     }
 }

@@ -6,10 +6,11 @@ mod abort;
 #[cfg(test)]
 mod add_services;
 #[cfg(test)]
+mod care;
+#[cfg(test)]
 #[path = "../rules/cases.rs"]
 #[allow(dead_code, reason = "errors with labels occur in the case files of others")]
 mod cases;
-#[cfg(test)]
 mod check;
 #[cfg(test)]
 mod configure;

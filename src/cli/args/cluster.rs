@@ -202,6 +202,19 @@ For scripts: there is no result, the exit code says how it went.")]
   cooperage cluster lease shop --until 2027-01-31T18:00   at that time here"
     )]
     Lease(LeaseArgs),
+    /// Show how machines and services are, or say what happens when machines are down
+    #[command(after_help = "Examples:
+  cooperage cluster health shop --watch
+  cooperage cluster health shop --heal auto       replace machines that are down
+  cooperage cluster health shop --heal template   do as the template says")]
+    Health(HealthArgs),
+    /// Leave a cluster or a node alone, or no longer
+    #[command(after_help = "Examples:
+  cooperage cluster maintenance shop on --node 1001 --reason 'new disks'
+  cooperage cluster maintenance shop off --node 1001
+
+What runs ends; nothing new starts there, it is not probed and not healed. What waits goes on when it ends.")]
+    Maintenance(MaintenanceArgs),
     /// Take over the newest version of the cluster's template
     #[command(after_help = "Example: cooperage cluster sync shop")]
     Sync(Told),
@@ -476,6 +489,34 @@ pub struct LeaseArgs {
     /// Whether it is only shown.
     #[command(flatten)]
     pub preview: PreviewArgs,
+}
+
+/// Whose health.
+#[derive(Debug, Clone, Args)]
+pub struct HealthArgs {
+    /// Which cluster.
+    #[command(flatten)]
+    pub seen: Seen,
+    /// From now on do this with machines that are down: auto, alarm, off, or as the template says
+    #[arg(long, value_name = "MODE", value_parser = ["auto", "alarm", "off", "template"])]
+    pub heal: Option<String>,
+}
+
+/// What to leave alone.
+#[derive(Debug, Clone, Args)]
+pub struct MaintenanceArgs {
+    /// Which cluster.
+    #[command(flatten)]
+    pub which: Which,
+    /// Whether it begins or ends
+    #[arg(value_parser = ["on", "off"])]
+    pub switch: String,
+    /// Only this node: number, host name or id
+    #[arg(long, add = complete::nodes())]
+    pub node: Option<String>,
+    /// Why, for people
+    #[arg(long, default_value = "")]
+    pub reason: String,
 }
 
 /// What to delete.

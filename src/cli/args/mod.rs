@@ -16,8 +16,8 @@ mod waiting;
 pub use audit::OutcomeArg;
 pub use audit::{AuditArgs, AuditCommand, AuditFilterArgs, SecretsAt, SecretsCommand};
 pub use cluster::{
-    AddServiceArgs, ClusterCommand, ConfigArgs, DeleteArgs, ExportArgs, LeaseArgs, ListArgs, LogsArgs,
-    PlanArgs, Seen, ServicesArgs, SshArgs, Told, WaitForArgs,
+    AddServiceArgs, ClusterCommand, ConfigArgs, DeleteArgs, ExportArgs, HealthArgs, LeaseArgs, ListArgs,
+    LogsArgs, MaintenanceArgs, PlanArgs, Seen, ServicesArgs, SshArgs, Told, WaitForArgs,
 };
 pub use create::CreateArgs;
 pub use draft::{ApplyPlanArgs, DraftCommand, DraftedArgs};

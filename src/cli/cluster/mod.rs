@@ -1,5 +1,6 @@
 //! `cooperage cluster …`
 
+mod care;
 mod config;
 pub mod config_values;
 mod create;
@@ -81,6 +82,8 @@ pub async fn run(command: ClusterCommand, client: &Client, screen: &Screen) -> R
         ClusterCommand::Errand(args) => living::errand(&args, client, screen).await,
         ClusterCommand::Cancel(args) => living::cancel(&args, client, screen).await,
         ClusterCommand::Lease(args) => lease::run(&args, client, screen).await,
+        ClusterCommand::Health(args) => care::health(&args, client, screen).await,
+        ClusterCommand::Maintenance(args) => care::maintenance(&args, client, screen).await,
         ClusterCommand::Delete(args) => delete::run(&args, client, screen).await,
         ClusterCommand::Pause(told) => {
             let Some(id) = tell(&told, "pause", client, screen).await? else { return Ok(()) };
