@@ -17,6 +17,8 @@ mod shapes;
 #[allow(dead_code, reason = "the kernel's tests use all of it")]
 mod sketch;
 #[cfg(test)]
+mod states;
+#[cfg(test)]
 mod table;
 #[cfg(test)]
 #[path = "../kernel/world.rs"]
