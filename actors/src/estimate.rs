@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use cooperage_domain::cluster::{Cluster, Event, Job, Task};
-use cooperage_domain::plan::schedule;
+use cooperage_domain::plan::{Length, schedule};
 use cooperage_domain::task::TaskName;
 use cooperage_schema::{DurationHistory, DurationSample};
 
@@ -36,6 +36,18 @@ impl Estimates {
         // A mean that is no length of time (a row written by hand) says nothing.
         let mean = history.and_then(|history| Duration::try_from_secs_f64(history.mean_ms / 1000.0).ok());
         mean.unwrap_or_else(|| rule_of_thumb(task.name))
+    }
+
+    /// The same with how far it may be off: as far as its like were, or by half where there were fewer than two.
+    #[must_use]
+    pub fn length(&self, cluster: &Cluster, task: &Task) -> Length {
+        let mean = self.of(cluster, task);
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let history = known.get(&key(cluster, task)).filter(|history| history.n > 0);
+        let deviation = history
+            .filter(|history| history.n > 1)
+            .and_then(|history| Duration::try_from_secs_f64(history.deviation_ms() / 1000.0).ok());
+        Length { mean, deviation: deviation.unwrap_or(mean / 2), is_known: history.is_some() }
     }
 
     /// For each task of a job: the length of the longest path from its start to the end of the job, in ms.

@@ -29,7 +29,7 @@ use cooperage_schema::{Store, Vault};
 use slog::Logger;
 use tokio::sync::oneshot;
 
-pub use load::{FindError, read};
+pub use load::{FindError, event, read, read_at};
 pub use message::{Create, Find, FindPool, ListPools, Look, Stopped, Tell, TellAt, TellError};
 
 use crate::clock::SharedClock;

@@ -33,6 +33,7 @@ pub fn details(cluster: &Cluster) -> Value {
         "config": cluster.config,
         "links": links,
         "progress": cluster.progress(),
+        "revision": cluster.sequence,
     });
     if let (Some(message), Value::Object(fields)) = (job.and_then(|job| job.message.clone()), &mut details) {
         fields.insert("message".to_owned(), message.into());

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::resize::Resize;
@@ -12,8 +13,9 @@ use crate::entity::{ClusterTemplate, Service};
 use crate::id::NodeId;
 use crate::task::TaskReport;
 
-/// What a cluster can be told.
-#[derive(Debug, Clone, PartialEq)]
+/// What a cluster can be told. Stored as JSON where it is to be told later.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "tell", rename_all = "snake_case")]
 pub enum Command {
     /// Give all machines back.
     Delete {

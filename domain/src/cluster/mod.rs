@@ -22,6 +22,8 @@
 //! `sync_template`), one for what happens to a task (`attempt`) and one for what follows from the end of a job
 //! (`follow_up`). What is wanted, whoever changed it, changes in `wanted_change`; `inputs` knows which services take what
 //! has changed, and `flow` whose turn it is then.
+//! [`preview()`] tells what events would do before they happen, [`difference()`] what is different between two states,
+//! [`words()`] what happened; [`redecide()`] decides once more what a journal holds.
 
 mod abort;
 mod add_services;
@@ -34,6 +36,7 @@ mod converge;
 mod create;
 mod decide;
 mod delete;
+mod difference;
 mod due;
 mod ending;
 mod errand;
@@ -48,8 +51,11 @@ mod numbering;
 mod order;
 mod pause;
 mod planning;
+mod preview;
 mod prolong;
+mod rebase;
 mod reconfigure;
+mod redecide;
 mod refusal;
 mod remove_services;
 mod replace;
@@ -67,18 +73,25 @@ mod upgrade;
 mod view;
 mod wanted;
 mod wanted_change;
+mod words;
 
 pub use apply::{apply, replay};
 pub use attempt::INTERNAL_FAILURE;
 pub use command::Command;
 pub use create::{CreateOrder, Nodes, create};
 pub use decide::decide;
+pub use difference::{
+    Became, Difference, NodeDifference, ServiceDifference, UnitDifference, ValueDifference, difference,
+};
 pub use due::{Effect, due, due_after};
 pub use event::{EVENT_VERSION, Event, FailedNext, PlannedStep};
 pub use follow_up::FollowUp;
 pub use job::{Attempt, AttemptId, Job, JobStatus, Outcome, Task, TaskState};
 pub use limits::Limits;
 pub use order::{OrderError, order, view};
+pub use preview::{Outlook, PlanPreview, PreviewTask, Price, preview};
+pub use rebase::{NoRebase, Rebased, rebase};
+pub use redecide::{Redecided, redecide};
 pub use refusal::Refusal;
 pub use request::{Accepted, Asking, Catalog, ClusterRequest, RequestFault};
 pub use resize::Resize;
@@ -88,3 +101,4 @@ pub use services::ServiceChange;
 pub use state::{Account, Cluster, ClusterStatus, Node};
 pub use view::{NodeStatus, Progress};
 pub use wanted_change::WantedChange;
+pub use words::{job_of, words};

@@ -43,11 +43,17 @@ mod order;
 #[cfg(test)]
 mod pause;
 #[cfg(test)]
+mod preview;
+#[cfg(test)]
 mod prolong;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod provider;
+#[cfg(test)]
+mod rebase;
+#[cfg(test)]
+mod redecide;
 #[cfg(test)]
 mod request;
 #[cfg(test)]

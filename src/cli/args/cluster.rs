@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
-use super::{FieldArgs, WaitArgs, WatchArgs, YesArgs};
+use super::draft::DraftCommand;
+use super::{FieldArgs, PreviewArgs, WaitArgs, WatchArgs, YesArgs};
 use crate::cli::complete;
 use crate::exports::Format;
 
@@ -28,8 +29,15 @@ Ctrl-C stops watching; the cluster goes on.")]
     )]
     List(ListArgs),
     /// Show a cluster and its nodes
-    #[command(visible_alias = "get", after_help = "Example: cooperage cluster show shop")]
-    Show(Seen),
+    #[command(
+        visible_alias = "get",
+        after_help = "Examples:
+  cooperage cluster show shop
+  cooperage cluster show shop --at 2027-01-31T18:00   as it was at that time here
+  cooperage cluster show shop --at 120                as it was at revision 120
+  cooperage cluster show shop --at 00000042-003       as it was when that job ended"
+    )]
+    Show(ShowArgs),
     /// Show how far the latest job is
     #[command(after_help = "Example: cooperage cluster status shop --watch")]
     Status(Seen),
@@ -114,13 +122,13 @@ For scripts: there is no result, the exit code says how it went.")]
     AddService(AddServiceArgs),
     /// Start nothing new; what is running ends
     #[command(after_help = "Example: cooperage cluster pause shop")]
-    Pause(Which),
+    Pause(Told),
     /// Go on with a job that was paused
     #[command(after_help = "Example: cooperage cluster resume shop")]
     Resume(Job),
     /// Stop creating a cluster; what is running ends, nothing new starts
     #[command(after_help = "Example: cooperage cluster abort shop")]
-    Abort(Which),
+    Abort(Told),
     /// Go on with a job that failed: only what is not done is done
     #[command(after_help = "Example: cooperage cluster retry shop")]
     Retry(Job),
@@ -136,10 +144,101 @@ For scripts: there is no result, the exit code says how it went.")]
     Lease(LeaseArgs),
     /// Take over the newest version of the cluster's template
     #[command(after_help = "Example: cooperage cluster sync shop")]
-    Sync(Which),
+    Sync(Told),
     /// Delete a cluster with all its machines
     #[command(visible_alias = "rm", after_help = "Example: cooperage cluster delete shop")]
     Delete(DeleteArgs),
+    /// Carry out exactly what a saved plan showed; refused when the cluster has moved on
+    #[command(after_help = "Examples:
+  cooperage cluster restart shop --plan --save restart.json
+  cooperage cluster apply-plan shop restart.json
+  cooperage cluster apply-plan shop 3")]
+    ApplyPlan(ApplyPlanArgs),
+    /// Changes that are thought up now and made later
+    #[command(subcommand, visible_alias = "drafts")]
+    Draft(DraftCommand),
+    /// Show everything that happened to a cluster, newest first
+    #[command(after_help = "Examples:
+  cooperage cluster history shop
+  cooperage cluster history shop --job 3 --limit 1000
+  cooperage cluster history shop --kind config_replaced,job_planned")]
+    History(HistoryArgs),
+    /// Show what is different between two moments of a cluster
+    #[command(after_help = "Examples:
+  cooperage cluster diff shop 120                     since revision 120
+  cooperage cluster diff shop 00000042-003 00000042-005
+  cooperage cluster diff shop 2027-01-31T18:00 2027-02-01T18:00")]
+    Diff(ClusterDiffArgs),
+}
+
+/// What is told a cluster without any more words.
+#[derive(Debug, Clone, Args)]
+pub struct Told {
+    /// Which cluster.
+    #[command(flatten)]
+    pub which: Which,
+    /// Whether it is only shown.
+    #[command(flatten)]
+    pub preview: PreviewArgs,
+}
+
+/// A cluster that is looked at, now or as it was.
+#[derive(Debug, Clone, Args)]
+pub struct ShowArgs {
+    /// Which cluster, and whether again and again.
+    #[command(flatten)]
+    pub seen: Seen,
+    /// As it was then: a time, a revision, or the id of a job
+    #[arg(long, value_name = "TIME|REVISION|JOB", conflicts_with = "watch")]
+    pub at: Option<String>,
+}
+
+/// Which plan to carry out.
+#[derive(Debug, Clone, Args)]
+pub struct ApplyPlanArgs {
+    /// Which cluster.
+    #[command(flatten)]
+    pub which: Which,
+    /// Number of the plan, or the file it was written to
+    #[arg(value_name = "PLAN|FILE", value_hint = ValueHint::FilePath)]
+    pub plan: String,
+    /// For how long to wait.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+}
+
+/// Which part of the past.
+#[derive(Debug, Clone, Args)]
+pub struct HistoryArgs {
+    /// Which cluster.
+    #[command(flatten)]
+    pub which: Which,
+    /// Only of this job: id or number
+    #[arg(long, add = complete::jobs())]
+    pub job: Option<String>,
+    /// Only events of these kinds, as the last column of -o wide shows them
+    #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    pub kind: Vec<String>,
+    /// Only before this revision
+    #[arg(long, value_name = "REVISION")]
+    pub before: Option<u64>,
+    /// At most so many
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub limit: u32,
+}
+
+/// Which two moments.
+#[derive(Debug, Clone, Args)]
+pub struct ClusterDiffArgs {
+    /// Which cluster.
+    #[command(flatten)]
+    pub which: Which,
+    /// The earlier one: a time, a revision, or the id of a job
+    #[arg(value_name = "FROM")]
+    pub from: String,
+    /// The later one; without it, now
+    #[arg(value_name = "TO")]
+    pub to: Option<String>,
 }
 
 /// Which cluster.
@@ -170,6 +269,9 @@ pub struct Job {
     /// For how long.
     #[command(flatten)]
     pub wait: WaitArgs,
+    /// Whether it is only shown.
+    #[command(flatten)]
+    pub preview: PreviewArgs,
 }
 
 /// Which clusters.
@@ -265,9 +367,9 @@ pub struct ConfigArgs {
     /// Do not restart services
     #[arg(long)]
     pub no_restart: bool,
-    /// Show what would change, and change nothing
-    #[arg(long)]
-    pub dry_run: bool,
+    /// Whether it is only shown.
+    #[command(flatten)]
+    pub preview: PreviewArgs,
     /// What the provider asks for.
     #[command(flatten)]
     pub fields: FieldArgs,
@@ -379,6 +481,9 @@ pub struct ServicesArgs {
     /// For how long to wait.
     #[command(flatten)]
     pub wait: WaitArgs,
+    /// Whether it is only shown.
+    #[command(flatten)]
+    pub preview: PreviewArgs,
 }
 
 /// What to add.
@@ -396,6 +501,9 @@ pub struct AddServiceArgs {
     /// For how long to wait.
     #[command(flatten)]
     pub wait: WaitArgs,
+    /// Whether it is only shown.
+    #[command(flatten)]
+    pub preview: PreviewArgs,
 }
 
 /// When a lease ends.
@@ -413,6 +521,9 @@ pub struct LeaseArgs {
     /// At this time: 2027-01-31T18:00 here, or with a time zone
     #[arg(long, value_name = "TIME", group = "end")]
     pub until: Option<String>,
+    /// Whether it is only shown.
+    #[command(flatten)]
+    pub preview: PreviewArgs,
 }
 
 /// What to delete.
@@ -430,4 +541,7 @@ pub struct DeleteArgs {
     /// For how long to wait.
     #[command(flatten)]
     pub wait: WaitArgs,
+    /// Whether it is only shown.
+    #[command(flatten)]
+    pub preview: PreviewArgs,
 }

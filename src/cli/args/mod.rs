@@ -4,6 +4,7 @@
 
 mod audit;
 pub mod cluster;
+pub mod draft;
 mod nouns;
 mod provisioner;
 mod waiting;
@@ -12,12 +13,14 @@ mod waiting;
 pub use audit::OutcomeArg;
 pub use audit::{AuditArgs, AuditCommand, AuditFilterArgs, SecretsAt, SecretsCommand};
 pub use cluster::{
-    AddServiceArgs, ClusterCommand, ConfigArgs, CreateArgs, DeleteArgs, ExportArgs, LeaseArgs, ListArgs,
-    LogsArgs, PlanArgs, Seen, ServicesArgs, SshArgs, WaitForArgs,
+    AddServiceArgs, ApplyPlanArgs, ClusterCommand, ClusterDiffArgs, ConfigArgs, CreateArgs, DeleteArgs,
+    ExportArgs, HistoryArgs, LeaseArgs, ListArgs, LogsArgs, PlanArgs, Seen, ServicesArgs, ShowArgs, SshArgs,
+    Told, WaitForArgs,
 };
+pub use draft::{DraftCommand, DraftedArgs};
 pub use nouns::Noun;
 pub use provisioner::{ProvisionerArgs, ProvisionerNoun};
-pub use waiting::{FieldArgs, WaitArgs, WatchArgs, YesArgs};
+pub use waiting::{FieldArgs, PreviewArgs, WaitArgs, WatchArgs, YesArgs};
 
 use std::path::PathBuf;
 

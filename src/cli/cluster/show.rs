@@ -3,13 +3,15 @@
 use std::fmt::Write;
 
 use console::style;
+use cooperage_domain::id::JobId;
 use serde_json::Value;
 
 use super::find;
+use super::lease;
 use super::list::progress;
 use super::shapes::{Details, Node};
-use crate::cli::args::Seen;
-use crate::cli::client::Client;
+use crate::cli::args::{Seen, ShowArgs};
+use crate::cli::client::{Client, segment, understood};
 use crate::cli::duration::local_time;
 use crate::cli::failure::Failure;
 use crate::cli::progress::doing;
@@ -21,12 +23,31 @@ use crate::cli::watching::{View, show};
 ///
 /// # Errors
 /// When there is no such cluster.
-pub async fn run(seen: &Seen, client: &Client, screen: &Screen) -> Result<(), Failure> {
-    show(screen, &seen.watch, async || {
-        let (value, details) = find::details(client, &seen.which.cluster).await?;
+pub async fn run(args: &ShowArgs, client: &Client, screen: &Screen) -> Result<(), Failure> {
+    let at = args.at.as_deref().map(|text| moment("--at", text)).transpose()?;
+    show(screen, &args.seen.watch, async || {
+        let (value, details) = match &at {
+            None => find::details(client, &args.seen.which.cluster).await?,
+            Some(at) => {
+                let id = find::id_of(client, &args.seen.which.cluster).await?;
+                let path = format!("/v2/clusters/{id}?at={at}");
+                let value: Value = client.get(&path).await?;
+                let details = understood(&path, &value)?;
+                (value, details)
+            }
+        };
         Ok(View { value, text: text(&details, screen.is_wide()) })
     })
     .await
+}
+
+/// A moment as the server takes it, for a query: times without a zone are meant here.
+pub(super) fn moment(option: &str, text: &str) -> Result<String, Failure> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number || text.parse::<JobId>().is_ok() {
+        return Ok(segment(text));
+    }
+    Ok(lease::at(option, text)?.to_string())
 }
 
 /// Shows how far a cluster's latest job is.

@@ -72,6 +72,8 @@ pub struct Cluster {
     config: Value,
     links: Vec<Link>,
     progress: Option<Progress>,
+    /// Number of the last of its events that is seen here.
+    revision: u64,
     /// Why the latest job ended as it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,

@@ -4,7 +4,9 @@
 mod access;
 mod catalog;
 mod clusters;
+mod living;
 mod operation;
+mod past;
 
 use utoipa::openapi::ComponentsBuilder;
 
@@ -19,7 +21,11 @@ pub fn add_all(mut all: ComponentsBuilder) -> ComponentsBuilder {
         clusters: Account Progress ClusterSummary ClusterCreated Cluster Node RegisteredNode
             ClusterStatus StagedTask Attempt GraphTask Plan LogLine Logs ProviderFields LeaseChange
             ConfigChange ServicesToAdd NodeQuestion;
+        living: SizeChange MachinesAnew Reconfiguration UpgradeOrder RollBackOrder Convergence ErrandOrder
+            Cancellation;
         catalog: AppliedEntity AppliedChange Export Resource;
+        past: Proposal SavedPlan DraftedOperation Draft CarriedOut Happened ClusterDiff
+            ReplayDifference Replayed;
         access: TenantChange User UserChange Token TokenRequest NewToken IssuedToken Login LoggedIn
             Caller PasswordChange;
         operation: Queue UsageInterval Usage AuditEntry AuditPage AuditBreak AuditCheck
