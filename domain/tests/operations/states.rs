@@ -1,13 +1,14 @@
 //! Every state that a small cluster can reach, breadth first: from each a delete leaves nothing, each refusal says what
 //! would make it possible, and a cluster at rest can go on.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fmt::Write;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use cooperage_domain::cluster::{
     Cluster, ClusterStatus, Command, Effect, JobStatus, Refusal, Revision, ServiceChange, TaskState, due,
 };
+use cooperage_domain::entity::Service;
 use cooperage_domain::layout::Shrinkage;
 use cooperage_domain::task::TaskName;
 use serde_json::json;
@@ -73,10 +74,26 @@ enum Move {
     Finish(u32, u32, Outcome),
 }
 
+/// Which of the tasks that may start are started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// The first one, when nothing else runs.
+    OneByOne,
+    /// Any, also beside others.
+    Any,
+}
+
 /// All that can happen next.
-fn moves(cluster: &Cluster) -> Vec<Move> {
+fn moves(cluster: &Cluster, order: Order) -> Vec<Move> {
     let mut moves: Vec<Move> = Vec::new();
-    for effect in due(cluster) {
+    let mut effects = due(cluster);
+    if order == Order::OneByOne {
+        let place = effects.iter().position(|effect| matches!(effect, Effect::Follow { .. }));
+        let place =
+            place.or_else(|| effects.iter().position(|effect| matches!(effect, Effect::Start { .. })));
+        effects = place.map(|place| effects.swap_remove(place)).into_iter().collect();
+    }
+    for effect in effects {
         match effect {
             Effect::Start { task, .. } => moves.push(Move::Start(task)),
             Effect::Follow { task, attempt, .. } => {
@@ -132,12 +149,12 @@ fn key(rig: &Rig) -> u64 {
     let mut note = |text: String| text.hash(&mut hasher);
     note(format!("{:?} {:?} {:?}", cluster.status, cluster.then, rig.machines));
     for (id, node) in &cluster.nodes {
-        note(format!("{id} {} {:?}", node.may_have_machine(), node.properties));
+        note(format!("{id} {} {:?}", node.may_have_machine(), node.properties.services));
     }
     for (id, unit) in &cluster.units {
         note(format!("{id} {unit:?}"));
     }
-    note(format!("{:?} {:?} {}", cluster.config, cluster.definitions, cluster.next_node()));
+    note(format!("{:?} {:?} {}", cluster.config, versions(&cluster.definitions), cluster.next_node()));
     note(format!("{:?}", cluster.previous.as_deref().map(summary)));
     let job = cluster.latest_job().unwrap();
     note(format!("{} {:?} {} {} {:?}", job.action, job.status, job.stop, job.extensions, job.rollout));
@@ -151,9 +168,18 @@ fn key(rig: &Rig) -> u64 {
     hasher.finish()
 }
 
+/// What a way back leads to.
 fn summary(revision: &Revision) -> String {
     let Revision { config, nodes, wanted, definitions, .. } = revision;
-    format!("{config:?} {:?} {wanted:?} {definitions:?}", nodes.keys())
+    let nodes: Vec<_> = nodes.iter().map(|(id, node)| (id, &node.services)).collect();
+    format!("{config:?} {nodes:?} {wanted:?} {:?}", versions(definitions))
+}
+
+/// The services, and whether each has been upgraded: nothing else of them changes here.
+fn versions(definitions: &BTreeMap<String, Service>) -> Vec<(&String, bool)> {
+    let newer =
+        |service: &Service| service.provisioner.actions.values().any(|it| it.fields.contains_key("args"));
+    definitions.iter().map(|(name, service)| (name, newer(service))).collect()
 }
 
 /// What has been seen.
@@ -165,20 +191,20 @@ struct Explorer {
     ending: HashSet<u64>,
     moves: usize,
     at_rest: usize,
+    /// How many moves lead to the last one that was looked at.
+    far: usize,
 }
 
 impl Explorer {
-    /// All states up to `depth` moves from `start`, or until there are `most` of them.
-    fn explore(&mut self, start: Rig, depth: usize, most: usize) {
-        let mut queue = VecDeque::from([(start, 0_usize)]);
-        self.seen.insert(key(&queue[0].0), None);
-        while let Some((rig, moves_made)) = queue.pop_front() {
+    /// All states that can be reached from `start`, nearest first, or the first `most` of them.
+    fn explore(&mut self, start: Rig, order: Order, most: usize) {
+        self.seen.insert(key(&start), None);
+        let mut queue = VecDeque::from([(start, 0)]);
+        while let Some((rig, far)) = queue.pop_front() {
+            self.far = far;
             let here = key(&rig);
             self.check(&rig, here);
-            if moves_made == depth {
-                continue;
-            }
-            for it in moves(rig.cluster()) {
+            for it in moves(rig.cluster(), order) {
                 let next = std::panic::catch_unwind(|| made(&rig, &it));
                 let next = next.unwrap_or_else(|_| panic!("{}then {it:?}", self.way(here)));
                 let Some(next) = next else { continue };
@@ -186,7 +212,7 @@ impl Explorer {
                 let there = key(&next);
                 if self.seen.len() < most && !self.seen.contains_key(&there) {
                     self.seen.insert(there, Some((here, it)));
-                    queue.push_back((next, moves_made + 1));
+                    queue.push_back((next, far + 1));
                 }
             }
         }
@@ -256,16 +282,18 @@ impl Explorer {
 
 #[test]
 fn from_every_state_a_delete_leaves_nothing() {
-    for (attempts, depth, most) in [(1, 8, 3_000), (2, 8, 1_500)] {
-        let mut explorer = Explorer::default();
-        explorer.explore(Rig::new(&sketch(attempts)), depth, most);
-        let born = explorer.seen.len();
-        explorer.explore(Rig::created(&sketch(attempts)), depth, born + most);
-        println!(
-            "{} states ({} at rest) with {attempts} attempts per task, {} moves",
-            explorer.seen.len(),
-            explorer.at_rest,
-            explorer.moves
-        );
+    let most = std::env::var("COOPERAGE_STATES").ok().and_then(|most| most.parse().ok()).unwrap_or(1_000);
+    for (attempts, order) in [(1, Order::OneByOne), (2, Order::OneByOne), (1, Order::Any)] {
+        for start in [Rig::new(&sketch(attempts)), Rig::created(&sketch(attempts))] {
+            let mut explorer = Explorer::default();
+            explorer.explore(start, order, most);
+            println!(
+                "{} states, {} of them at rest, up to {} moves away, {} moves; tasks {order:?}, tried {attempts} times",
+                explorer.seen.len(),
+                explorer.at_rest,
+                explorer.far,
+                explorer.moves
+            );
+        }
     }
 }
