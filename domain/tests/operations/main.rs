@@ -9,6 +9,8 @@ mod check;
 #[cfg(test)]
 mod machines;
 #[cfg(test)]
+mod refusals;
+#[cfg(test)]
 mod rig;
 #[cfg(test)]
 mod shapes;
