@@ -29,13 +29,6 @@ fn again(events: &[Event]) -> Result<usize, String> {
     Ok(known)
 }
 
-/// That what was just decided is decided again from what came of it. Every test that tells a cluster something comes by here.
-pub fn check(cluster: &Cluster, events: &[Event]) {
-    if !events.is_empty() {
-        assert_eq!(redecide(Some(cluster), events), Redecided::Same(events.len()), "{events:#?}");
-    }
-}
-
 fn journal(world: &World) -> Vec<Event> {
     world.journal.iter().flatten().cloned().collect()
 }
