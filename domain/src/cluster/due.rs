@@ -38,6 +38,13 @@ pub enum Effect {
         /// When it is given up.
         deadline: i64,
     },
+    /// A task may start and nobody takes it: at this time (ms) it has waited for too long.
+    Overdue {
+        /// Number of the task.
+        task: u32,
+        /// When.
+        at: i64,
+    },
     /// The cluster is to be deleted at this time (ms).
     Expire {
         /// When.
@@ -51,7 +58,7 @@ pub fn due(cluster: &Cluster) -> Vec<Effect> {
     let mut effects: Vec<Effect> = expiry(cluster).into_iter().collect();
     if let Some(job) = cluster.latest_job() {
         let open = job.running.iter().chain(&job.ready).filter_map(|number| job.tasks.get(number));
-        effects.extend(open.filter_map(|task| of_task(cluster, job, task)));
+        effects.extend(open.flat_map(|task| of_task(cluster, job, task)));
     }
     effects
 }
@@ -92,26 +99,23 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
         events.iter().any(|event| matches!(event, Event::JobEnded { .. } | Event::LeaseChanged { .. }));
     let lease = ended.then(|| expiry(cluster)).flatten();
     let tasks = touched.iter().filter_map(|number| job.tasks.get(number));
-    lease.into_iter().chain(tasks.filter_map(|task| of_task(cluster, job, task))).collect()
+    lease.into_iter().chain(tasks.flat_map(|task| of_task(cluster, job, task))).collect()
 }
 
 /// What is due for one task.
-fn of_task(cluster: &Cluster, job: &Job, task: &Task) -> Option<Effect> {
+fn of_task(cluster: &Cluster, job: &Job, task: &Task) -> Vec<Effect> {
     let number = task.id.number;
     if let Some(attempt) = task.open_attempt() {
-        let deadline = attempt.started.saturating_add(cluster.limits.task_timeout);
-        return Some(Effect::Follow {
-            task: number,
-            node: task.node.clone(),
-            attempt: attempt.number,
-            deadline,
-        });
+        let deadline = attempt.started.saturating_add(cluster.time_of(task));
+        let (node, attempt) = (task.node.clone(), attempt.number);
+        return vec![Effect::Follow { task: number, node, attempt, deadline }];
     }
-    (job.status == JobStatus::Running && job.ready.contains(&number)).then(|| Effect::Start {
-        task: number,
-        node: task.node.clone(),
-        not_before: task.not_before,
-    })
+    if job.status != JobStatus::Running || !job.ready.contains(&number) {
+        return Vec::new();
+    }
+    let start = Effect::Start { task: number, node: task.node.clone(), not_before: task.not_before };
+    let overdue = cluster.queue_deadline(job, task).map(|at| Effect::Overdue { task: number, at });
+    std::iter::once(start).chain(overdue).collect()
 }
 
 /// When the cluster is to be deleted: at the end of its lease, or a while after a delete that failed then.

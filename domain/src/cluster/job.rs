@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::error_kind::ErrorKind;
 use crate::id::{JobId, NodeId, TaskId};
 use crate::plan::ClusterAction;
 use crate::task::TaskName;
@@ -91,6 +92,9 @@ pub struct Task {
     pub state: TaskState,
     /// Not before this time, in ms: the pause after a failed attempt.
     pub not_before: i64,
+    /// Since when nothing of its job is in its way, in ms; `None` while something is.
+    #[serde(default)]
+    pub ready_since: Option<i64>,
     /// Oldest first.
     pub attempts: Vec<Attempt>,
 }
@@ -140,6 +144,9 @@ pub struct Outcome {
     pub at: i64,
     /// 0 is success.
     pub code: i64,
+    /// What kind of failure it was; none for successes, and for failures from before kinds were told apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ErrorKind>,
     /// Last of what it printed; kept for failures.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stdout: String,

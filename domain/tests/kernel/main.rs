@@ -6,6 +6,8 @@ mod abort;
 #[cfg(test)]
 mod add_services;
 #[cfg(test)]
+mod budget;
+#[cfg(test)]
 #[path = "../rules/cases.rs"]
 #[allow(dead_code, reason = "errors with labels occur in the case files of others")]
 mod cases;
@@ -31,6 +33,8 @@ mod golden;
 mod history;
 #[cfg(test)]
 mod journal;
+#[cfg(test)]
+mod kinds;
 #[cfg(test)]
 mod lifecycle;
 #[cfg(test)]
