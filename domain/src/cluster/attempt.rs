@@ -6,9 +6,12 @@ use super::event::{Event, FailedNext};
 use super::job::{Job, Outcome, Task, TaskState};
 use super::limits::Overdue;
 use super::refusal::Refusal;
+use super::rollout::OnFailure;
 use super::state::Cluster;
+use super::{converge, inputs};
 use crate::error_kind::ErrorKind;
 use crate::node_action::cut_log;
+use crate::plan::UnitId;
 use crate::task::{TaskName, TaskReport};
 use uuid::Uuid;
 
@@ -23,7 +26,9 @@ pub(super) fn start(cluster: &Cluster, task: u32, worker: String, now: i64) -> R
     let job = cluster.latest_job().ok_or(refuse("the cluster has no job"))?;
     let found = job.tasks.get(&task).ok_or(refuse("the job has no such task"))?;
     budget::may_start(cluster, job, found, now).map_err(|why| refuse(why.refusal()))?;
-    Ok(vec![Event::AttemptStarted { at: now, task, attempt: found.next_attempt(), worker }])
+    let unit = UnitId { node: found.node.clone(), service: found.service.clone() };
+    let inputs = inputs::hash_at(cluster, &unit, found.name);
+    Ok(vec![Event::AttemptStarted { at: now, task, attempt: found.next_attempt(), worker, inputs }])
 }
 
 pub(super) fn finish(
@@ -34,7 +39,9 @@ pub(super) fn finish(
     now: i64,
 ) -> Result<Vec<Event>, Refusal> {
     let (job, found) = open(cluster, task, attempt)?;
-    let happened = if report.succeeded() {
+    let happened = if found.name == TaskName::Probe && converge::only_finds_out(job.action) {
+        Event::UnitProbed { task, outcome: outcome(cluster, found, &report, now) }
+    } else if report.succeeded() {
         let quiet = TaskReport { stdout: String::new(), stderr: String::new(), ..report };
         Event::TaskSucceeded { at: now, task, report: Box::new(quiet) }
     } else {
@@ -43,7 +50,13 @@ pub(super) fn finish(
     let failure = match &happened {
         Event::TaskFailed { next: FailedNext::GiveUp, outcome, .. } if job.is_open() => {
             let message = failure_message(cluster, found, outcome);
-            Some(Event::JobFailed { at: now, job: job.id.number, message, by: None })
+            Some(Event::JobFailed { at: now, job: job.id.number, message, by: None, stop: false })
+        }
+        Event::TaskFailed { next: FailedNext::Repeat { .. }, outcome, .. }
+            if gives_way(cluster, job, found, outcome.kind.unwrap_or_default()) =>
+        {
+            let reason = Some(failure_message(cluster, found, outcome));
+            Some(Event::JobPaused { at: now, job: job.id.number, by: "rollout".to_owned(), reason })
         }
         _ => None,
     };
@@ -68,20 +81,31 @@ fn open(cluster: &Cluster, task: u32, attempt: u32) -> Result<(&Job, &Task), Ref
     if is_open { Ok((job, found)) } else { Err(stale) }
 }
 
+/// How an attempt ended, with the last of what it printed.
+fn outcome(cluster: &Cluster, task: &Task, report: &TaskReport, now: i64) -> Outcome {
+    let limit = cluster.limits.max_log_length;
+    let (stdout, stderr) = (cut_log(&report.stdout, limit), cut_log(&report.stderr, limit));
+    let kind = (!report.succeeded()).then(|| ErrorKind::of(task.name, report));
+    Outcome { at: now, code: report.status, kind, stdout, stderr }
+}
+
+/// Whether a failure for good pauses the job: its rollout says so, and it is still going on.
+fn gives_way(cluster: &Cluster, job: &Job, task: &Task, kind: ErrorKind) -> bool {
+    let pauses = job.rollout.as_ref().is_some_and(|rollout| rollout.on_failure == OnFailure::Pause);
+    let attempts = task.open_attempt().map_or(1, |attempt| attempt.number);
+    pauses && job.is_open() && attempts >= cluster.limits.attempts_of(kind)
+}
+
 fn failed(cluster: &Cluster, job: &Job, task: &Task, report: TaskReport, now: i64) -> Event {
     let limits = &cluster.limits;
-    let kind = ErrorKind::of(task.name, &report);
-    let outcome = Outcome {
-        at: now,
-        code: report.status,
-        kind: Some(kind),
-        stdout: cut_log(&report.stdout, limits.max_log_length),
-        stderr: cut_log(&report.stderr, limits.max_log_length),
-    };
+    let outcome = outcome(cluster, task, &report, now);
+    let kind = outcome.kind.unwrap_or_default();
     let attempts = task.open_attempt().map_or(1, |a| a.number);
     let chance = chance(cluster.seed, task.id.number, attempts);
     let not_before = now.saturating_add(limits.pause_after(kind, attempts, chance));
-    let next = if attempts >= limits.attempts_of(kind) || !job.is_open() {
+    let next = if gives_way(cluster, job, task, kind) {
+        FailedNext::Repeat { not_before: now }
+    } else if attempts >= limits.attempts_of(kind) || !job.is_open() {
         FailedNext::GiveUp
     } else if task.name == TaskName::Confirm && kind != ErrorKind::Transient {
         FailedNext::Recreate { not_before, delete: cluster.last_task + 1, create: cluster.last_task + 2 }
@@ -127,7 +151,7 @@ pub(super) fn time_out_queue(
     let next = FailedNext::GiveUp;
     let happened = Event::TaskFailed { task, outcome, result: serde_json::Map::new(), next };
     let message = format!("{title} was not begun. {text}");
-    let failure = Event::JobFailed { at: now, job: job.id.number, message, by: None };
+    let failure = Event::JobFailed { at: now, job: job.id.number, message, by: None, stop: false };
     let mut ending = ending_after(cluster, job, found, &happened, now);
     if let Some(Event::JobEnded { message, .. }) = &mut ending {
         // That nothing was made is no fault of the provider.
@@ -144,16 +168,12 @@ fn failure_message(cluster: &Cluster, task: &Task, outcome: &Outcome) -> String 
         1 => "1 attempt".to_owned(),
         several => format!("{several} attempts"),
     };
-    let said = last_line(&outcome.stderr).or_else(|| last_line(&outcome.stdout));
-    let said: String = said.unwrap_or("it printed nothing").chars().take(LONGEST_REASON).collect();
+    let said: String =
+        outcome.last_words().unwrap_or("it printed nothing").chars().take(LONGEST_REASON).collect();
     let (name, code) = (task.name, outcome.code);
     let advice = outcome.kind.and_then(ErrorKind::advice).map(|advice| format!("; {advice}"));
     format!(
         "{name}{service} failed on {host} after {attempts} with code {code}: {said} (what it printed is kept with the node){}",
         advice.unwrap_or_default()
     )
-}
-
-fn last_line(text: &str) -> Option<&str> {
-    text.lines().map(str::trim).rfind(|line| !line.is_empty())
 }
