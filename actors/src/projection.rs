@@ -68,7 +68,8 @@ impl Touched {
             | Event::ConfigReplaced { .. }
             | Event::TemplateReplaced { .. }
             | Event::ProviderFieldsGiven { .. }
-            | Event::LeaseChanged { .. } => {}
+            | Event::LeaseChanged { .. }
+            | Event::LeaseWarned { .. } => {}
             Event::JobFailed { job, .. } | Event::JobEnded { job, .. } => {
                 self.jobs.insert(*job);
                 self.nodes.extend(cluster.nodes.keys().cloned());

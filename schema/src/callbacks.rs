@@ -49,8 +49,7 @@ pub struct HookChange {
     pub secret: Option<Zeroizing<String>>,
 }
 
-type Columns =
-    (String, String, String, String, String, String, i64, String, Option<String>, i64, String);
+type Columns = (String, String, String, String, String, String, i64, String, Option<String>, i64, String);
 
 fn words<T: ToString>(words: &BTreeSet<T>) -> String {
     words.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")

@@ -178,7 +178,11 @@ impl Handler<TimeUp> for Cluster {
         match deadline {
             Deadline::Pause { task, .. } => self.offer_again(task, ctx),
             Deadline::Idle(_) if self.is_idle() => self.end_in_order(ctx),
-            Deadline::Idle(_) | Deadline::Attempt { .. } | Deadline::Lease(_) | Deadline::Heartbeat(_) => {}
+            Deadline::Idle(_)
+            | Deadline::Attempt { .. }
+            | Deadline::Lease(_)
+            | Deadline::LeaseWarning(_)
+            | Deadline::Heartbeat(_) => {}
         }
     }
 }

@@ -7,7 +7,7 @@ use super::refusal::Refusal;
 use super::state::{Cluster, ClusterStatus};
 use super::{
     abort, add_services, attempt, configure, delete, give_fields, pause, prolong, retry, services,
-    sync_template,
+    sync_template, warn_of_expiry,
 };
 use crate::plan::ClusterAction;
 
@@ -30,6 +30,7 @@ pub fn decide(cluster: &Cluster, command: Command, now: i64) -> Result<Vec<Event
         Command::Pause { by } => Ok(pause::pause(cluster, by, now)),
         Command::Resume { by } => Ok(pause::resume(cluster, by, now)),
         Command::Prolong { expires, by } => prolong::prolong(cluster, expires, by, now),
+        Command::WarnOfExpiry => Ok(warn_of_expiry::warn(cluster, now)),
         Command::SyncTemplate { template, by } => sync_template::sync(cluster, *template, by, now),
         Command::GiveFields { fields, command, by } => give_fields::give(cluster, fields, *command, by, now),
         Command::StartAttempt { task, worker } => attempt::start(cluster, task, worker, now),

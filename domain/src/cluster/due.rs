@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::event::{Event, FailedNext};
 use super::job::{Job, JobStatus, Task};
 use super::state::{Cluster, ClusterStatus};
+use super::warn_of_expiry;
 use crate::id::NodeId;
 use crate::plan::ClusterAction;
 
@@ -38,6 +39,11 @@ pub enum Effect {
         /// When it is given up.
         deadline: i64,
     },
+    /// Those whom it concerns are to be told at this time (ms) that the lease ends soon.
+    Warn {
+        /// When.
+        at: i64,
+    },
     /// The cluster is to be deleted at this time (ms).
     Expire {
         /// When.
@@ -48,7 +54,7 @@ pub enum Effect {
 /// What must now be under way: all of it, as after a crash.
 #[must_use]
 pub fn due(cluster: &Cluster) -> Vec<Effect> {
-    let mut effects: Vec<Effect> = expiry(cluster).into_iter().collect();
+    let mut effects: Vec<Effect> = warning(cluster).into_iter().chain(expiry(cluster)).collect();
     if let Some(job) = cluster.latest_job() {
         let open = job.running.iter().chain(&job.ready).filter_map(|number| job.tasks.get(number));
         effects.extend(open.filter_map(|task| of_task(cluster, job, task)));
@@ -56,7 +62,7 @@ pub fn due(cluster: &Cluster) -> Vec<Effect> {
     effects
 }
 
-/// What `events`, the last that were applied, have added to what is due; the end of the lease may be said again. Takes
+/// What `events`, the last that were applied, have added to what is due; the end of the lease, and the warning of it, may be said again. Takes
 /// time by what happened, not by the size of the cluster.
 #[must_use]
 pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
@@ -80,6 +86,7 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
             | Event::ConfigReplaced { .. }
             | Event::TemplateReplaced { .. }
             | Event::LeaseChanged { .. }
+            | Event::LeaseWarned { .. }
             | Event::JobPaused { .. }
             | Event::LayoutFound { .. }
             | Event::LayoutRefused { .. }
@@ -91,8 +98,11 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
     let ended =
         events.iter().any(|event| matches!(event, Event::JobEnded { .. } | Event::LeaseChanged { .. }));
     let lease = ended.then(|| expiry(cluster)).flatten();
+    let asked = |event: &Event| matches!(event, Event::ClusterRequested { .. });
+    let warned = ended || events.iter().any(asked);
+    let lease = warned.then(|| warning(cluster)).flatten().into_iter().chain(lease);
     let tasks = touched.iter().filter_map(|number| job.tasks.get(number));
-    lease.into_iter().chain(tasks.filter_map(|task| of_task(cluster, job, task))).collect()
+    lease.chain(tasks.filter_map(|task| of_task(cluster, job, task))).collect()
 }
 
 /// What is due for one task.
@@ -112,6 +122,11 @@ fn of_task(cluster: &Cluster, job: &Job, task: &Task) -> Option<Effect> {
         node: task.node.clone(),
         not_before: task.not_before,
     })
+}
+
+/// When the end of the lease is to be warned of.
+fn warning(cluster: &Cluster) -> Option<Effect> {
+    warn_of_expiry::due_at(cluster).map(|at| Effect::Warn { at })
 }
 
 /// When the cluster is to be deleted: at the end of its lease, or a while after a delete that failed then.

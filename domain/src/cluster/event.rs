@@ -14,8 +14,9 @@ use crate::plan::{ClusterAction, Wanted};
 use crate::task::{NodeProperties, TaskName, TaskReport};
 
 /// Version of the shapes below, written beside each event. A reader refuses newer ones and understands all older ones.
-/// Version 2 added what happens to living clusters: services, configuration, template, lease, pauses.
-pub const EVENT_VERSION: u32 = 2;
+/// Version 2 added what happens to living clusters: services, configuration, template, lease, pauses. Version 3 added
+/// warnings before leases end.
+pub const EVENT_VERSION: u32 = 3;
 
 /// One thing that happened. Times are milliseconds since 1970; tasks and jobs are named by their numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -108,6 +109,13 @@ pub enum Event {
         expires: i64,
         /// Who asked.
         by: String,
+    },
+    /// Those whom it concerns are told that the lease ends soon.
+    LeaseWarned {
+        /// When.
+        at: i64,
+        /// When the lease ends.
+        expires: i64,
     },
     /// Values for the provider were given, none of them secret.
     ProviderFieldsGiven {

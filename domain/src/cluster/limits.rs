@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::lease::LeaseWarning;
+
 /// Limits a cluster's jobs run under. Times in milliseconds. A limit that a stored cluster does not know has its default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -16,6 +18,8 @@ pub struct Limits {
     pub max_retry_delay: i64,
     /// How much of a failed attempt's output is kept per stream, in characters.
     pub max_log_length: usize,
+    /// How long before its end a lease is warned of.
+    pub lease_warning: LeaseWarning,
 }
 
 impl Default for Limits {
@@ -26,6 +30,7 @@ impl Default for Limits {
             retry_delay: 1_000,
             max_retry_delay: 30_000,
             max_log_length: 2_048,
+            lease_warning: LeaseWarning::default(),
         }
     }
 }

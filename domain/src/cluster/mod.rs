@@ -18,7 +18,7 @@
 //! event by event, and [`due_after`] gives what events have added to [`due`].
 //!
 //! One file per operation ([`create`], `delete`, `configure`, `services`, `add_services`, `retry`, `abort`, `pause`,
-//! `prolong`, `sync_template`) and one for what happens to a task (`attempt`).
+//! `prolong`, `warn_of_expiry`, `sync_template`) and one for what happens to a task (`attempt`).
 
 mod abort;
 mod add_services;
@@ -49,6 +49,7 @@ mod summary;
 mod sync_template;
 mod view;
 mod wanted;
+mod warn_of_expiry;
 
 pub use apply::{apply, replay};
 pub use attempt::INTERNAL_FAILURE;

@@ -81,6 +81,10 @@ fn inconsistent_clusters_can_be_deleted() {
     world.cluster.status = ClusterStatus::Inconsistent;
     world.delete().unwrap();
     world.run_all();
-    assert!(!due(&world.cluster).iter().any(|effect| matches!(effect, Effect::Expire { .. })));
+    assert!(
+        !due(&world.cluster)
+            .iter()
+            .any(|effect| matches!(effect, Effect::Expire { .. } | Effect::Warn { .. }))
+    );
     assert_eq!(world.cluster.status, ClusterStatus::Terminated);
 }

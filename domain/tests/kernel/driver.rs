@@ -165,7 +165,7 @@ impl Driver {
                 self.world.now += 1;
                 self.tell(Command::FinishAttempt { task, attempt, report }).unwrap();
             }
-            Effect::Expire { .. } => {}
+            Effect::Expire { .. } | Effect::Warn { .. } => {}
         }
     }
 
@@ -177,7 +177,9 @@ impl Driver {
 
     /// An open attempt if there is one, else a task to start.
     fn pick_first(&self) -> Option<Effect> {
-        due(&self.world.cluster).into_iter().find(|effect| !matches!(effect, Effect::Expire { .. }))
+        due(&self.world.cluster)
+            .into_iter()
+            .find(|effect| !matches!(effect, Effect::Expire { .. } | Effect::Warn { .. }))
     }
 
     fn tell(&mut self, command: Command) -> Result<(), Refusal> {
@@ -197,7 +199,7 @@ impl Driver {
         let more = effects(due_after(&self.world.cluster, &events));
         let added = is.difference(&was).cloned().collect();
         assert!(more.is_superset(&added) && more.is_subset(&is), "{more:?} instead of {added:?}");
-        let again = |effect: &&Effect| !matches!(effect, Effect::Expire { .. });
+        let again = |effect: &&Effect| !matches!(effect, Effect::Expire { .. } | Effect::Warn { .. });
         assert!(!more.difference(&added).any(|effect| again(&effect)), "{more:?} instead of {added:?}");
         Ok(())
     }

@@ -93,6 +93,7 @@ proptest! {
             retry_delay: times[1],
             max_retry_delay: times[2],
             max_log_length: 0,
+            ..Limits::default()
         };
         let mut world = World::new(&Sketch { limits, ..Sketch::alike("start", 2) });
         world.now = now;

@@ -85,8 +85,12 @@ fn hooks_are_kept_by_tenant_and_changed_in_parts(fresh: &Fresh) {
     assert_eq!(store.hook("a", "ci").unwrap(), Some(ci.clone()));
     assert_eq!(store.hooks(Some("a")).unwrap(), [ci.clone()]);
     assert_eq!(store.hooks(None).unwrap().len(), 2);
-    let change =
-        HookChange { timeout: Some(9), actions: Some([].into()), secret: Some(secret("s3")), ..HookChange::default() };
+    let change = HookChange {
+        timeout: Some(9),
+        actions: Some([].into()),
+        secret: Some(secret("s3")),
+        ..HookChange::default()
+    };
     let changed = store.change_hook("a", "ci", change).unwrap();
     assert_eq!((changed.hook.timeout, changed.hook.actions.len(), &changed.hook.url), (9, 0, &ci.hook.url));
     assert_eq!(store.hook("a", "ci").unwrap(), Some(changed));
@@ -153,8 +157,11 @@ fn calls_are_taken_once_until_their_time_is_over(fresh: &Fresh) {
 
 fn what_came_of_calls_is_kept_and_pruned(fresh: &Fresh) {
     let store = fresh.open();
-    store.add_delivery(Delivery { next_ms: None, attempts: 1, ..call("h1", "d1", 10) }, tried(Some(200))).unwrap();
-    let waiting = |id: &str, at| store.add_delivery(Delivery { attempts: 1, ..call("h1", id, at) }, tried(None));
+    store
+        .add_delivery(Delivery { next_ms: None, attempts: 1, ..call("h1", "d1", 10) }, tried(Some(200)))
+        .unwrap();
+    let waiting =
+        |id: &str, at| store.add_delivery(Delivery { attempts: 1, ..call("h1", id, at) }, tried(None));
     waiting("d2", 11).unwrap();
     waiting("d3", 12).unwrap();
     store.settle_delivery("d2", tried(Some(500)), DeliveryStatus::Waiting, Some(100)).unwrap();
