@@ -2,6 +2,7 @@
 //!
 //! Strongest first: `--set section.key=value`, `COOPERAGE__SECTION__KEY` in the environment, the file, the defaults.
 
+mod callbacks;
 mod http;
 mod remote_provisioner;
 
@@ -10,10 +11,12 @@ use std::path::{Path, PathBuf};
 
 use config::{Config, Environment, File, FileFormat};
 use cooperage_domain::cluster::Limits;
+use cooperage_domain::invalid::Invalid;
 use cooperage_plugins::resources::ArchiveLimits;
 use cooperage_schema::DatabaseUrl;
 use serde::{Deserialize, Serialize, Serializer};
 
+pub use callbacks::{Callbacks, Leases, SETTINGS_PREFIX};
 pub use http::{ClientTls, Http, Tls, TlsFiles};
 pub use remote_provisioner::RemoteProvisioner;
 
@@ -59,6 +62,10 @@ pub struct Settings {
     pub resources: Resources,
     /// How jobs run.
     pub jobs: Jobs,
+    /// When leases are warned of.
+    pub leases: Leases,
+    /// Who is called when jobs begin and end.
+    pub callbacks: Callbacks,
     /// Limits on what may be asked.
     pub limits: RequestLimits,
     /// What is logged, and how.
@@ -67,6 +74,8 @@ pub struct Settings {
     #[cfg(feature = "simulation")]
     #[serde(default)]
     pub simulation: Simulation,
+    #[serde(default, skip_serializing)]
+    server: Option<callbacks::CooprServer>,
 }
 
 /// Which database.
@@ -319,6 +328,9 @@ pub enum SettingsError {
     /// An override has no `=`.
     #[error("--set {0:?} is not of the form section.key=value")]
     BadOverride(String),
+    /// A value is none that can be used.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
     /// The folder the program was started in is gone, so that a relative path names nothing.
     #[error("data_dir: {0}; use an absolute path")]
     NoFolder(std::io::Error),
@@ -357,6 +369,10 @@ impl Settings {
             builder = builder.set_override(key.trim(), value.trim())?;
         }
         let mut settings: Self = builder.build()?.try_deserialize()?;
+        if let Some(server) = settings.server.take() {
+            server.overlay(&mut settings.callbacks.http)?;
+        }
+        settings.callbacks.networks()?;
         settings.data_dir = std::path::absolute(&settings.data_dir).map_err(SettingsError::NoFolder)?;
         let user = settings.listen.user;
         if settings.auth.mode == AuthMode::Headers && !user.ip().is_loopback() && !settings.auth.trust_network
@@ -422,6 +438,7 @@ impl Settings {
             retry_delay: ms(self.jobs.retry_delay_ms),
             max_retry_delay: ms(self.jobs.max_retry_delay_ms),
             max_log_length: self.jobs.max_log_length,
+            lease_warning: self.leases.warning(),
         }
     }
 }
@@ -454,6 +471,35 @@ mod tests {
         assert!(load("workers.locl=3").unwrap_err().to_string().contains("locl"));
         assert!(load("workers").unwrap_err().to_string().contains("section.key=value"));
         assert!(load("listen.user=nonsense").is_err());
+    }
+
+    #[test]
+    fn callbacks_are_read_under_coopr_s_names_too() {
+        let set = |pairs: &[&str]| {
+            let set: Vec<String> = pairs.iter().map(|pair| (*pair).to_owned()).collect();
+            Settings::load(Some(Path::new("etc/cooperage.toml")), &set)
+        };
+        assert!(set(&[]).unwrap().callbacks.http.hooks().is_empty());
+        let old = set(&[
+            "server.callback.class=co.cask.coopr.scheduler.callback.HttpPostClusterCallback",
+            "server.callback.http.start.url=http://ci/start",
+            "server.callback.http.start.triggers=CLUSTER_CREATE,cluster_delete",
+            "server.callback.http.socket.timeout=500",
+            "server.callback.http.max.connections=7",
+        ]);
+        let new = set(&[
+            "callbacks.http.start.url=http://ci/start",
+            "callbacks.http.start.triggers=cluster_create,cluster_delete",
+            "callbacks.http.socket_timeout_ms=500",
+            "callbacks.http.max_connections=7",
+        ]);
+        let (old, new) = (old.unwrap().callbacks, new.unwrap().callbacks);
+        assert_eq!((old.http.hooks(), old.rules()), (new.http.hooks(), new.rules()));
+        assert_eq!((old.http.hooks()[0].timeout, old.http.hooks()[0].actions.len()), (500, 2));
+        assert!(set(&["server.callback.class=com.example.Mine"]).is_err());
+        assert!(set(&["server.callback.http.start.uri=http://ci"]).is_err());
+        let nowhere = set(&["callbacks.deny_networks=10.0.0.0/99"]);
+        assert!(nowhere.unwrap_err().to_string().contains("deny_networks"));
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //!             ├─ Handover              tasks in the hands of workers elsewhere
 //!             ├─ Fleet                 provisioners elsewhere, and how many workers each has for whom
 //!             ├─ Janitor               deadlines
+//!             ├─ Callbacks             tells others of jobs and leases
 //!             └─ Journal               makes events durable, many at a time
 //! ```
 //!
@@ -17,6 +18,7 @@
 //! Nothing that blocks runs in a handler.
 
 pub mod agent;
+pub mod callbacks;
 pub mod clock;
 pub mod cluster;
 pub mod estimate;
@@ -25,6 +27,7 @@ pub mod handover;
 pub mod janitor;
 pub mod journal;
 pub mod node;
+pub mod occurrence;
 pub mod pace;
 pub mod projection;
 pub mod provisioner;

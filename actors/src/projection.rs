@@ -6,6 +6,8 @@ use cooperage_domain::cluster::{Cluster, Event, FailedNext, Job, Node, Task, Tas
 use cooperage_domain::id::NodeId;
 use cooperage_schema::{ClusterRow, JobRow, NodeRow, Projection, TaskRow};
 
+use crate::occurrence::occurrences;
+
 /// The rows that changed with `events`, which led to `cluster`.
 #[must_use]
 pub fn project(cluster: &Cluster, events: &[Event]) -> Projection {
@@ -26,6 +28,7 @@ pub fn project(cluster: &Cluster, events: &[Event]) -> Projection {
         jobs: touched.jobs.iter().filter_map(|number| cluster.jobs.get(number)).map(job_row).collect(),
         tasks: touched.tasks.iter().filter_map(task_row).collect(),
         durations: Vec::new(),
+        occurrences: occurrences(cluster, events),
     }
 }
 

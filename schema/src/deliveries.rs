@@ -1,5 +1,6 @@
 //! Calls of hooks: those to be made, and the record of those that were.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -198,8 +199,9 @@ fn insert_attempt(engine: &mut Engine, id: &str, number: u32, tried: &Attempted)
 }
 
 impl Store {
-    /// Takes calls that are due at `now_ms` to be made now, oldest first, at most `limit`, and none of the hooks `without`.
-    /// Whoever takes one has until `until_ms` to say what came of it; then it is due again.
+    /// Takes calls that are due at `now_ms` to be made now, oldest first: of each hook as many as there is `room` for, of a hook
+    /// that is not named there one. Looks at no more than `limit`. Whoever takes one has until `until_ms` to say what came of
+    /// it; then it is due again.
     ///
     /// # Errors
     /// When the database cannot be read or written.
@@ -207,17 +209,24 @@ impl Store {
         &self,
         now_ms: i64,
         until_ms: i64,
-        without: Vec<String>,
+        mut room: HashMap<String, usize>,
         limit: u32,
     ) -> Result<Vec<Delivery>, StoreError> {
         let due = deliveries::table.filter(deliveries::next_ms.le(now_ms));
-        let due = due.filter(diesel::dsl::not(deliveries::callback.eq_any(without)));
+        let full: Vec<&String> = room.iter().filter(|(_, free)| **free == 0).map(|(hook, _)| hook).collect();
+        let due = due.filter(diesel::dsl::not(deliveries::callback.eq_any(full)));
         let due = due.order((deliveries::next_ms, deliveries::id)).limit(limit.into());
         let rows: Vec<Columns> = self.read(|engine| Ok(due.load(engine)?))?;
-        if rows.is_empty() {
-            return Ok(Vec::new());
+        let mut found = rows.into_iter().map(delivery).collect::<Result<Vec<_>, _>>()?;
+        found.retain(|call| {
+            let free = room.entry(call.callback.clone()).or_insert(1);
+            let has_room = *free > 0;
+            *free = free.saturating_sub(1);
+            has_room
+        });
+        if found.is_empty() {
+            return Ok(found);
         }
-        let found = rows.into_iter().map(delivery).collect::<Result<Vec<_>, _>>()?;
         self.write(move |engine| {
             let mut taken = Vec::with_capacity(found.len());
             for call in found {
@@ -228,19 +237,6 @@ impl Store {
                 }
             }
             Ok(taken)
-        })
-    }
-
-    /// Gives a call back that was taken and not made: it is due at once.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn give_back_delivery(&self, id: &str, now_ms: i64) -> Result<(), StoreError> {
-        let id = id.to_owned();
-        self.write(move |engine| {
-            let waiting = deliveries::table.find(id).filter(deliveries::next_ms.is_not_null());
-            diesel::update(waiting).set(deliveries::next_ms.eq(now_ms)).execute(engine)?;
-            Ok(())
         })
     }
 

@@ -20,9 +20,9 @@ struct Summary<'a> {
     /// From when on the lease counts as ending soon; absent when it never does.
     #[serde(skip_serializing_if = "Option::is_none")]
     expiry_warning_time: Option<i64>,
-    /// Whether this end of the lease was warned of.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    expiry_warned: bool,
+    /// Whether this end of the lease was warned of; absent when there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expiry_warned: Option<bool>,
     num_nodes: usize,
     status: ClusterStatus,
     provider: &'a Base,
@@ -44,7 +44,7 @@ impl Cluster {
             create_time: self.created,
             expire_time: self.expires,
             expiry_warning_time: self.warning_at(),
-            expiry_warned: self.expires != 0 && self.warned_of == self.expires,
+            expiry_warned: (self.expires != 0).then_some(self.warned_of == self.expires),
             num_nodes: self.nodes.len(),
             status: self.status,
             provider: &self.provider.base,

@@ -134,6 +134,16 @@ For scripts: there is no result, the exit code says how it went.")]
   cooperage cluster lease shop --until 2027-01-31T18:00   at that time here"
     )]
     Lease(LeaseArgs),
+    /// Let the lease end so much later
+    #[command(after_help = "Example: cooperage cluster extend shop 2d")]
+    Extend {
+        /// Which cluster.
+        #[command(flatten)]
+        which: Which,
+        /// How much later than it ends now
+        #[arg(value_name = "TIME")]
+        by: String,
+    },
     /// Take over the newest version of the cluster's template
     #[command(after_help = "Example: cooperage cluster sync shop")]
     Sync(Which),
@@ -227,6 +237,9 @@ pub struct CreateArgs {
     /// How long it may live: 45m, 12h, 7d, forever
     #[arg(long, value_name = "TIME")]
     pub lease: Option<String>,
+    /// How long before its end the lease is warned of: 30m, 1d, never
+    #[arg(long = "lease-warning", value_name = "TIME")]
+    pub warning: Option<String>,
     /// Domain of the host names
     #[arg(long, value_name = "DOMAIN")]
     pub dns_suffix: Option<String>,

@@ -28,7 +28,7 @@ pub use show::nodes_table;
 
 use serde_json::{Value, json};
 
-use super::args::ClusterCommand;
+use super::args::{ClusterCommand, LeaseArgs};
 use super::client::Client;
 use super::duration;
 use super::failure::Failure;
@@ -64,6 +64,10 @@ pub async fn run(command: ClusterCommand, client: &Client, screen: &Screen) -> R
         ClusterCommand::Restart(args) => services::change("restart", &args, client, screen).await,
         ClusterCommand::AddService(args) => services::add(&args, client, screen).await,
         ClusterCommand::Lease(args) => lease::run(&args, client, screen).await,
+        ClusterCommand::Extend { which, by } => {
+            let args = LeaseArgs { which, by: Some(by), from_now: None, until: None };
+            lease::run(&args, client, screen).await
+        }
         ClusterCommand::Delete(args) => delete::run(&args, client, screen).await,
         ClusterCommand::Pause(which) => {
             let id = tell(&which.cluster, "pause", client).await?;

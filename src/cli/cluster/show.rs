@@ -6,7 +6,7 @@ use console::style;
 use serde_json::Value;
 
 use super::find;
-use super::list::progress;
+use super::list::{expires, progress};
 use super::shapes::{Details, Node};
 use crate::cli::args::Seen;
 use crate::cli::client::Client;
@@ -68,7 +68,7 @@ pub async fn nodes(seen: &Seen, client: &Client, screen: &Screen) -> Result<(), 
 }
 
 fn text(details: &Details, is_wide: bool) -> String {
-    let expires = if details.expire_time == 0 { "never".to_owned() } else { local_time(details.expire_time) };
+    let expires = expires(details.expire_time, details.expiring);
     let mut text = format!(
         "{} ({})  {}\n",
         style(details.name.as_str()).bold(),

@@ -2,6 +2,7 @@
 //! the tests hold what they say against these.
 
 mod access;
+mod callbacks;
 mod catalog;
 mod clusters;
 mod operation;
@@ -22,6 +23,7 @@ pub fn add_all(mut all: ComponentsBuilder) -> ComponentsBuilder {
         catalog: AppliedEntity AppliedChange Export Resource;
         access: TenantChange User UserChange Token TokenRequest NewToken IssuedToken Login LoggedIn
             Caller PasswordChange;
+        callbacks: Callback CallbackChange NewCallback Delivery DeliveryTry WholeDelivery;
         operation: Queue UsageInterval Usage AuditEntry AuditPage AuditBreak AuditCheck
             SecretsStatus Registration Ready Heartbeat Worker Problem;
     }
