@@ -26,6 +26,8 @@ pub struct Projection {
     pub durations: Vec<DurationSample>,
     /// What hooks may have to be told.
     pub occurrences: Vec<Occurrence>,
+    /// Nodes that the cluster has no more.
+    pub gone: Vec<NodeId>,
 }
 
 /// One cluster, as lists show it.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cooperage_domain::callback::{Hook, HookEvent, Verdict, verdict};
-use cooperage_domain::cluster::{Cluster, Event};
+use cooperage_domain::cluster::{Cluster, Event, FollowUp, JobStatus};
 use cooperage_domain::plan::ClusterAction;
 use cooperage_schema::{Attempted, Delivery, DeliveryStatus, StoreError};
 use futures::future::join_all;
@@ -57,6 +57,10 @@ impl Gate {
     pub(crate) async fn ask(&self, after: &Cluster, events: &[Event], at: i64) -> Result<(), GateError> {
         let planned = events.iter().rev().find_map(|event| match event {
             Event::JobPlanned { job, action, .. } => Some((*job, *action)),
+            // The job under way is stopped for it, and it begins by itself when that has ended.
+            Event::FollowUpSet { then: FollowUp::Delete { .. }, .. } => {
+                Some((after.next_job(), ClusterAction::ClusterDelete))
+            }
             _ => None,
         });
         let Some((job, action)) = planned else { return Ok(()) };
@@ -83,7 +87,7 @@ impl Gate {
         let office = &self.0;
         let id = Uuid::new_v4().to_string();
         let mut call = Delivery {
-            body: question(after, job, at, &id, &hook),
+            body: question(after, (job, action), at, &id, &hook),
             id,
             callback: hook.id.clone(),
             tenant: owner(&hook).to_owned(),
@@ -142,14 +146,21 @@ fn unsent(at_ms: i64, fault: &StoreError) -> Attempted {
 }
 
 /// What a start hook is asked: the cluster as it would be, with the job that would begin.
-fn question(after: &Cluster, number: u32, at: i64, id: &str, hook: &Hook) -> String {
+fn question(
+    after: &Cluster,
+    (number, action): (u32, ClusterAction),
+    at: i64,
+    id: &str,
+    hook: &Hook,
+) -> String {
     let job = after.jobs.get(&number);
+    let to_come = json!({ "id": after.job_id(number), "action": action, "status": JobStatus::NotSubmitted });
     let document = json!({
         "event": HookEvent::Start,
         "time": at,
         "who": job.map(|job| job.by.as_str()),
         "cluster": after.summary(),
-        "job": job.map(told),
+        "job": job.map_or(to_come, told),
     });
     body(&document.to_string(), id, hook, Some((after, Some(number))))
 }

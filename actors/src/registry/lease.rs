@@ -7,7 +7,7 @@ use cooperage_domain::cluster::Command;
 use cooperage_domain::id::ClusterId;
 use slog::{info, warn};
 
-use super::tell::deliver;
+use super::tell::{ask, deliver};
 use super::{Find, Registry, Tell, TellError};
 use crate::callbacks::GateError;
 use crate::cluster::{GetState, OperateError};
@@ -39,36 +39,33 @@ impl Handler<TimeUp> for Registry {
 }
 
 impl Registry {
-    /// The cluster is deleted in the janitor's name. A start hook that refuses keeps it for a while, but not for ever.
+    /// The cluster is deleted in the janitor's name, whatever is under way. A start hook that refuses keeps it for a while, but
+    /// not for ever.
     fn end_lease(&self, id: ClusterId, registry: Addr<Self>) {
-        let (asking, veto_ms) = (self.asking(), self.veto_ms);
-        let (clock, logger) = (self.office.clock.clone(), self.office.logger.clone());
-        let janitor = self.office.janitor.clone();
+        let (asking, veto_ms, clock) = (self.asking(), self.veto_ms, self.office.clock.clone());
+        let (janitor, logger) = (self.office.janitor.clone(), self.office.logger.clone());
         actix::spawn(async move {
-            let kept_until = match expires(&registry, id).await {
-                Some(expires) => expires.saturating_add(veto_ms),
-                None => i64::MIN,
-            };
-            let asking = asking.filter(|_| clock.now() < kept_until);
             let who = JANITOR.to_owned();
-            let delete = Tell { id, command: Command::Delete { by: who.clone() }, who };
-            let Err(fault) = deliver(registry.clone(), delete, None, asking).await else { return };
-            let in_a_while = |pause: Duration| {
-                clock.now().saturating_add(i64::try_from(pause.as_millis()).unwrap_or(i64::MAX))
+            let delete = Tell { id, command: Command::Delete { now: true, by: who.clone() }, who };
+            let kept_until = expires(&registry, id).await.map(|expires| expires.saturating_add(veto_ms));
+            let asked = match asking.filter(|_| kept_until.is_some_and(|until| clock.now() < until)) {
+                Some(asking) => ask(&registry, &delete, None, &asking).await,
+                None => Ok(()),
             };
-            let again = match &fault {
-                // A job under way ends first; the cluster arms its lease again then.
-                TellError::Operate(OperateError::Refused(_)) => None,
-                TellError::Operate(OperateError::NotLetIn(GateError::Vetoed(_))) => {
-                    Some(in_a_while(VETO_PAUSE).min(kept_until))
-                }
-                _ => Some(in_a_while(PAUSE)),
+            // Somebody may have prolonged the lease while others were asked: then its end is armed again.
+            let is_over = expires(&registry, id).await.is_none_or(|at| at != 0 && at <= clock.now());
+            let told = match asked {
+                Ok(()) if is_over => deliver(registry.clone(), delete, None, None).await.map(drop),
+                asked => asked,
             };
+            let Err(fault) = told else { return };
+            let pause = if is_veto(&fault) { VETO_PAUSE } else { PAUSE };
+            let pause = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
+            let later = clock.now().saturating_add(pause);
+            let at = kept_until.filter(|_| is_veto(&fault)).map_or(later, |until| later.min(until));
             warn!(logger, "not deleted yet"; "cluster" => id.to_string(), "reason" => fault.to_string(),
-                "again_at" => again);
-            if let Some(at) = again {
-                janitor.do_send(Arm { deadline: Deadline::Lease(id), at, whom: registry.recipient() });
-            }
+                "again_at" => at);
+            janitor.do_send(Arm { deadline: Deadline::Lease(id), at, whom: registry.recipient() });
         });
     }
 
@@ -89,6 +86,11 @@ impl Registry {
             }
         });
     }
+}
+
+/// Whether a start hook has refused.
+const fn is_veto(fault: &TellError) -> bool {
+    matches!(fault, TellError::Operate(OperateError::NotLetIn(GateError::Vetoed(_))))
 }
 
 /// When the lease of a cluster ends; `None` when it cannot be asked.

@@ -49,8 +49,8 @@ pub(super) async fn deliver(
     sequences: Option<Vec<u64>>,
     asking: Asking,
 ) -> Result<Arc<cluster::Cluster>, TellError> {
-    if let Some((gate, clock)) = asking {
-        ask(&registry, &tell, sequences.as_deref(), &gate, &clock).await?;
+    if let Some(asking) = asking {
+        ask(&registry, &tell, sequences.as_deref(), &asking).await?;
     }
     for _ in 0..TRIES {
         let Ok(found) = registry.send(Find { id: tell.id }).await else { break };
@@ -71,12 +71,11 @@ pub(super) async fn deliver(
 
 /// Asks whoever may refuse the job that the command begins. What the command leads to is found out on the cluster as it is,
 /// and decided again by the cluster's actor afterwards: nobody waits for those who are asked but who told the cluster.
-async fn ask(
+pub(super) async fn ask(
     registry: &Addr<Registry>,
     tell: &Tell,
     sequences: Option<&[u64]>,
-    gate: &Gate,
-    clock: &SharedClock,
+    (gate, clock): &(Gate, SharedClock),
 ) -> Result<(), TellError> {
     let Ok(found) = registry.send(Find { id: tell.id }).await else { return Ok(()) };
     let Ok(Some(state)) = found?.send(GetState).await else { return Ok(()) };

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use super::delete;
 use super::event::{Event, FailedNext};
-use super::job::{Job, JobStatus, Task};
+use super::follow_up::FollowUp;
+use super::job::{AttemptId, Job, JobStatus, Task};
 use super::state::{Cluster, ClusterStatus};
 use super::warn_of_expiry;
 use crate::id::NodeId;
@@ -39,8 +41,22 @@ pub enum Effect {
         /// When it is given up.
         deadline: i64,
     },
+    /// An attempt is to be stopped: nobody wants its job any more.
+    Halt {
+        /// Number of the task.
+        task: u32,
+        /// Its node.
+        node: NodeId,
+        /// Number of the attempt.
+        attempt: u32,
+    },
     /// Those whom it concerns are to be told at this time (ms) that the lease ends soon.
     Warn {
+        /// When.
+        at: i64,
+    },
+    /// The job under way is to be stopped at this time (ms), and the cluster deleted then: its lease ends.
+    CutShort {
         /// When.
         at: i64,
     },
@@ -58,20 +74,23 @@ pub fn due(cluster: &Cluster) -> Vec<Effect> {
     if let Some(job) = cluster.latest_job() {
         let open = job.running.iter().chain(&job.ready).filter_map(|number| job.tasks.get(number));
         effects.extend(open.filter_map(|task| of_task(cluster, job, task)));
+        effects.extend(halts(job));
     }
     effects
 }
 
-/// What `events`, the last that were applied, have added to what is due; the end of the lease, and the warning of it, may be said again. Takes
-/// time by what happened, not by the size of the cluster.
+/// What `events`, the last that were applied, have added to what is due; the end of the lease, and the warning of it, may be
+/// said again. Takes time by what happened, not by the size of the cluster.
 #[must_use]
 pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
     let Some(job) = cluster.latest_job() else { return Vec::new() };
     let mut touched = BTreeSet::new();
     for event in events {
         match event {
-            Event::JobPlanned { .. } | Event::JobResumed { .. } => touched.extend(&job.ready),
-            Event::TaskSucceeded { task, .. } => {
+            Event::JobPlanned { .. } | Event::JobExtended { .. } | Event::JobResumed { .. } => {
+                touched.extend(&job.ready);
+            }
+            Event::TaskSucceeded { task, .. } | Event::UnitProbed { task, .. } => {
                 touched.extend(job.tasks.get(task).into_iter().flat_map(|done| &done.before));
             }
             Event::TaskFailed { task, next: FailedNext::Recreate { delete, .. }, .. } => {
@@ -81,6 +100,8 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
                 touched.insert(*task);
             }
             Event::ClusterRequested { .. }
+            | Event::WantedChanged { .. }
+            | Event::FollowUpSet { .. }
             | Event::ServicesWanted { .. }
             | Event::ServicesAdded { .. }
             | Event::ConfigReplaced { .. }
@@ -95,14 +116,25 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
             | Event::JobEnded { .. } => {}
         }
     }
-    let ended =
-        events.iter().any(|event| matches!(event, Event::JobEnded { .. } | Event::LeaseChanged { .. }));
-    let lease = ended.then(|| expiry(cluster)).flatten();
-    let asked = |event: &Event| matches!(event, Event::ClusterRequested { .. });
-    let warned = ended || events.iter().any(asked);
-    let lease = warned.then(|| warning(cluster)).flatten().into_iter().chain(lease);
+    let armed = events.iter().any(|event| {
+        let begins = matches!(event, Event::ClusterRequested { .. } | Event::JobPlanned { .. });
+        let paused = matches!(event, Event::JobPaused { .. } | Event::JobFailed { .. });
+        begins || paused || matches!(event, Event::JobEnded { .. } | Event::LeaseChanged { .. })
+    });
+    let lease = armed.then(|| [warning(cluster), expiry(cluster)]).into_iter().flatten().flatten();
     let tasks = touched.iter().filter_map(|number| job.tasks.get(number));
-    lease.chain(tasks.filter_map(|task| of_task(cluster, job, task))).collect()
+    let stopped = events.iter().any(|event| matches!(event, Event::JobFailed { stop: true, .. }));
+    let halted = stopped.then(|| halts(job)).into_iter().flatten();
+    lease.chain(tasks.filter_map(|task| of_task(cluster, job, task))).chain(halted).collect()
+}
+
+/// What runs of a job that is to be stopped.
+fn halts(job: &Job) -> impl Iterator<Item = Effect> + '_ {
+    let running = job.running.iter().filter(|_| job.stop).filter_map(|number| job.tasks.get(number));
+    running.filter_map(|task| {
+        let AttemptId { task: number, attempt } = task.open_id()?;
+        Some(Effect::Halt { task: number, node: task.node.clone(), attempt })
+    })
 }
 
 /// What is due for one task.
@@ -129,11 +161,20 @@ fn warning(cluster: &Cluster) -> Option<Effect> {
     warn_of_expiry::due_at(cluster).map(|at| Effect::Warn { at })
 }
 
-/// When the cluster is to be deleted: at the end of its lease, or a while after a delete that failed then.
+/// When the cluster is to be deleted: at the end of its lease, or a while after a delete that failed then. What is under way
+/// is cut short, unless it is a delete that goes on, or will be followed by one.
 fn expiry(cluster: &Cluster) -> Option<Effect> {
-    let at_rest = !matches!(cluster.status, ClusterStatus::Pending | ClusterStatus::Terminated);
-    if !at_rest || cluster.expires == 0 {
+    let at_rest = match cluster.status {
+        ClusterStatus::Terminated => return None,
+        ClusterStatus::Pending => false,
+        ClusterStatus::Active | ClusterStatus::Incomplete | ClusterStatus::Inconsistent => true,
+    };
+    if cluster.expires == 0 {
         return None;
+    }
+    if !at_rest {
+        let goes = delete::is_being_deleted(cluster) || matches!(cluster.then, Some(FollowUp::Delete { .. }));
+        return (!goes).then_some(Effect::CutShort { at: cluster.expires });
     }
     let failed = |job: &&Job| job.action == ClusterAction::ClusterDelete && job.status == JobStatus::Failed;
     let mut deletes = cluster.jobs.values().rev().take_while(failed);

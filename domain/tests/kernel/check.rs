@@ -6,6 +6,16 @@ use cooperage_domain::cluster::{Cluster, ClusterStatus, Effect, Job, JobStatus, 
 use cooperage_domain::id::NodeId;
 use cooperage_domain::plan::{Steps, converge};
 
+/// Whether an effect is about the lease.
+pub fn is_of_lease(effect: &Effect) -> bool {
+    matches!(effect, Effect::Warn { .. } | Effect::CutShort { .. } | Effect::Expire { .. })
+}
+
+/// Whether an effect brings no task on its way.
+pub fn is_beside(effect: &Effect) -> bool {
+    is_of_lease(effect) || matches!(effect, Effect::Halt { .. })
+}
+
 /// Panics when something does not hold that must always hold.
 pub fn check(cluster: &Cluster) {
     let latest = cluster.latest_job().expect("every cluster has a job");
@@ -19,8 +29,7 @@ pub fn check(cluster: &Cluster) {
     one_task_per_node(latest);
     assert_eq!(cluster.status == ClusterStatus::Pending, latest.ended.is_none(), "pending is: a job is open");
     if latest.ended.is_none() && (latest.status != JobStatus::Paused || !latest.running.is_empty()) {
-        let something_is_due =
-            due(cluster).iter().any(|effect| !matches!(effect, Effect::Expire { .. } | Effect::Warn { .. }));
+        let something_is_due = due(cluster).iter().any(|effect| !is_of_lease(effect));
         assert!(something_is_due, "an open job has something to do or to wait for");
     }
     if cluster.status == ClusterStatus::Active {

@@ -56,12 +56,12 @@ fn the_limits_are_those_of_the_clusters_own_template() {
 }
 
 #[test]
-fn clusters_at_rest_take_it_and_others_say_what_to_do() {
+fn clusters_that_are_there_take_it_and_others_say_what_to_do() {
     for (status, remedy) in [
         (ClusterStatus::Active, None),
         (ClusterStatus::Incomplete, None),
         (ClusterStatus::Inconsistent, None),
-        (ClusterStatus::Pending, Some("pending; wait until its job has ended")),
+        (ClusterStatus::Pending, None),
         (ClusterStatus::Terminated, Some("terminated; it is gone")),
     ] {
         let mut world = leased();
