@@ -474,35 +474,6 @@ mod tests {
     }
 
     #[test]
-    fn callbacks_are_read_under_coopr_s_names_too() {
-        let set = |pairs: &[&str]| {
-            let set: Vec<String> = pairs.iter().map(|pair| (*pair).to_owned()).collect();
-            Settings::load(Some(Path::new("etc/cooperage.toml")), &set)
-        };
-        assert!(set(&[]).unwrap().callbacks.http.hooks().is_empty());
-        let old = set(&[
-            "server.callback.class=co.cask.coopr.scheduler.callback.HttpPostClusterCallback",
-            "server.callback.http.start.url=http://ci/start",
-            "server.callback.http.start.triggers=CLUSTER_CREATE,cluster_delete",
-            "server.callback.http.socket.timeout=500",
-            "server.callback.http.max.connections=7",
-        ]);
-        let new = set(&[
-            "callbacks.http.start.url=http://ci/start",
-            "callbacks.http.start.triggers=cluster_create,cluster_delete",
-            "callbacks.http.socket_timeout_ms=500",
-            "callbacks.http.max_connections=7",
-        ]);
-        let (old, new) = (old.unwrap().callbacks, new.unwrap().callbacks);
-        assert_eq!((old.http.hooks(), old.rules()), (new.http.hooks(), new.rules()));
-        assert_eq!((old.http.hooks()[0].timeout, old.http.hooks()[0].actions.len()), (500, 2));
-        assert!(set(&["server.callback.class=com.example.Mine"]).is_err());
-        assert!(set(&["server.callback.http.start.uri=http://ci"]).is_err());
-        let nowhere = set(&["callbacks.deny_networks=10.0.0.0/99"]);
-        assert!(nowhere.unwrap_err().to_string().contains("deny_networks"));
-    }
-
-    #[test]
     fn header_mode_is_refused_where_others_can_reach_it() {
         let load = |more: &[&str]| {
             let mut set = vec!["auth.mode=headers".to_owned(), "listen.user=0.0.0.0:55054".to_owned()];

@@ -9,7 +9,7 @@ use actix::{Actor, ActorFutureExt, AsyncContext, Context, Handler, Message};
 use cooperage_domain::callback::Hook;
 use cooperage_domain::cluster::Cluster;
 use cooperage_domain::id::ClusterId;
-use cooperage_schema::{Delivery, DeliveryStatus, Occurrence, StoreError};
+use cooperage_schema::{Attempted, Delivery, DeliveryStatus, Occurrence, StoreError};
 use slog::{info, warn};
 use uuid::Uuid;
 
@@ -52,7 +52,7 @@ pub struct Look;
 /// What a look found.
 struct Found {
     /// Calls that were taken, with what is to be sent.
-    letters: Vec<(Delivery, Hook, Letter)>,
+    letters: Vec<(Delivery, Letter)>,
     /// When the next one is due, in ms since 1970.
     next_ms: Option<i64>,
     /// Whether more was there than one look takes.
@@ -83,8 +83,8 @@ impl Callbacks {
         let pause = match found {
             Ok(found) => {
                 let has_more = !found.letters.is_empty() || found.is_partial;
-                for (call, hook, letter) in found.letters {
-                    self.send(call, hook, letter, ctx);
+                for (call, letter) in found.letters {
+                    self.send(call, letter, ctx);
                 }
                 if has_more || self.look_again {
                     return self.look(ctx);
@@ -107,11 +107,11 @@ impl Callbacks {
     }
 
     /// Makes a call beside everything else.
-    fn send(&mut self, call: Delivery, hook: Hook, letter: Letter, ctx: &mut Context<Self>) {
-        *self.under_way.entry(hook.id.clone()).or_default() += 1;
+    fn send(&mut self, call: Delivery, letter: Letter, ctx: &mut Context<Self>) {
+        let id = call.callback.clone();
+        *self.under_way.entry(id.clone()).or_default() += 1;
         let office = Arc::clone(&self.office);
-        let id = hook.id.clone();
-        let sent = async move { make(&office, call, &hook, letter).await };
+        let sent = async move { make(&office, call, letter).await };
         ctx.spawn(wrap_future(sent).map(move |(), callbacks: &mut Self, ctx| {
             if let Some(count) = callbacks.under_way.get_mut(&id) {
                 *count -= 1;
@@ -190,26 +190,46 @@ fn look(office: &CallbackOffice, under_way: &HashMap<String, usize>) -> Result<F
     let mut letters = Vec::new();
     for call in taken {
         let Some(hook) = hooks.get(&call.callback) else {
-            orphaned(office, &call)?;
+            let last = Delivery { tries_left: 1, ..call };
+            unsent(office, &last, "the settings name no such target any more")?;
             continue;
         };
-        let letter = office.letter(hook, &call)?;
-        letters.push((call, hook.clone(), letter));
+        match office.letter(hook, &call) {
+            Ok(letter) => letters.push((call, letter)),
+            // One whose secret cannot be read keeps no other waiting.
+            Err(fault) => unsent(office, &call, &fault.to_string())?,
+        }
     }
     Ok(Found { letters, next_ms: office.store.next_delivery_ms(full)?, is_partial })
 }
 
-/// A call whose hook is not in the settings any more: nobody is there to be told.
-fn orphaned(office: &CallbackOffice, call: &Delivery) -> Result<(), StoreError> {
-    let fault = Some("the settings name no such target any more".to_owned());
-    let tried = cooperage_schema::Attempted {
+/// Records a try of a call that could not even be made.
+fn unsent(office: &CallbackOffice, call: &Delivery, fault: &str) -> Result<(), StoreError> {
+    let tried = Attempted {
         at_ms: office.clock.now(),
         duration_ms: 0,
         code: None,
         answer: String::new(),
-        fault,
+        fault: Some(fault.to_owned()),
     };
-    office.store.settle_delivery(&call.id, tried, DeliveryStatus::Failed, None)
+    let (status, next_ms) = outcome(office, call, false);
+    office.store.settle_delivery(&call.id, tried, status, next_ms)
+}
+
+/// What becomes of a call after a try: it was taken, is tried again at this time, or given up.
+fn outcome(office: &CallbackOffice, call: &Delivery, is_taken: bool) -> (DeliveryStatus, Option<i64>) {
+    if is_taken {
+        return (DeliveryStatus::Delivered, None);
+    }
+    if call.tries_left <= 1 {
+        warn!(office.logger, "a hook was not told, and is not tried again"; "callback" => &call.callback,
+            "delivery" => &call.id, "event" => call.event.as_str(), "attempts" => call.attempts + 1);
+        return (DeliveryStatus::Failed, None);
+    }
+    let failures = office.rules.max_attempts.saturating_sub(call.tries_left).saturating_add(1);
+    let pause = office.rules.pauses.pause(failures, Uuid::new_v4().as_u64_pair().1);
+    let pause = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
+    (DeliveryStatus::Waiting, Some(office.clock.now().saturating_add(pause)))
 }
 
 /// Clusters as they are now, each read once.
@@ -253,21 +273,10 @@ fn call(
     }
 }
 
-/// Makes a call, and records what came of it: taken, to be tried again, or given up.
-async fn make(office: &Arc<CallbackOffice>, call: Delivery, hook: &Hook, letter: Letter) {
+/// Makes a call, and records what came of it.
+async fn make(office: &Arc<CallbackOffice>, call: Delivery, letter: Letter) {
     let (reply, tried) = office.send(letter).await;
-    let (status, next_ms) = if reply.is_taken() {
-        (DeliveryStatus::Delivered, None)
-    } else if call.tries_left <= 1 {
-        warn!(office.logger, "a hook was not told, and is not tried again"; "callback" => &hook.name,
-            "delivery" => &call.id, "event" => call.event.as_str(), "attempts" => call.attempts + 1);
-        (DeliveryStatus::Failed, None)
-    } else {
-        let failures = office.rules.max_attempts.saturating_sub(call.tries_left).saturating_add(1);
-        let pause = office.rules.pauses.pause(failures, Uuid::new_v4().as_u64_pair().1);
-        let pause = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
-        (DeliveryStatus::Waiting, Some(office.clock.now().saturating_add(pause)))
-    };
+    let (status, next_ms) = outcome(office, &call, reply.is_taken());
     let (store, id) = (office.store.clone(), call.id.clone());
     if let Err(fault) = blocking(move || store.settle_delivery(&id, tried, status, next_ms)).await {
         // It is due again when the time is over for which it was taken.
