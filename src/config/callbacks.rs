@@ -9,7 +9,7 @@ use cooperage_domain::backoff::Backoff;
 use cooperage_domain::callback::{Hook, HookEvent, LONGEST_TIMEOUT, Networks, OnError, triggers};
 use cooperage_domain::invalid::Invalid;
 use cooperage_domain::lease::LeaseWarning;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use zeroize::Zeroizing;
 
 /// A day, in milliseconds.
@@ -39,8 +39,10 @@ impl Leases {
 #[serde(deny_unknown_fields)]
 pub struct Callbacks {
     /// Networks that targets may be in, whatever is denied.
+    #[serde(deserialize_with = "list")]
     pub allow_networks: Vec<String>,
     /// Networks that targets may not be in.
+    #[serde(deserialize_with = "list")]
     pub deny_networks: Vec<String>,
     /// Tries of a call in all.
     pub max_attempts: u32,
@@ -86,6 +88,22 @@ pub struct HttpCallback {
     pub url: String,
     /// Kinds of jobs, with commas between; empty: all.
     pub triggers: String,
+}
+
+/// A list, or a text with commas in it: the environment and `--set` know no lists.
+fn list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Given {
+        List(Vec<String>),
+        Text(String),
+    }
+    Ok(match Given::deserialize(deserializer)? {
+        Given::List(list) => list,
+        Given::Text(text) => {
+            text.split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
+        }
+    })
 }
 
 impl Callbacks {
@@ -270,6 +288,9 @@ mod tests {
         assert_eq!((old.http.hooks()[0].timeout, old.http.hooks()[0].actions.len()), (500, 2));
         assert!(set(&["server.callback.class=com.example.Mine"]).is_err());
         assert!(set(&["server.callback.http.start.uri=http://ci"]).is_err());
+        let networks =
+            set(&["callbacks.deny_networks=10.0.0.0/8, ::1"]).unwrap().callbacks.networks().unwrap();
+        assert_eq!(networks.denied.len(), 2);
         let nowhere = set(&["callbacks.deny_networks=10.0.0.0/99"]);
         assert!(nowhere.unwrap_err().to_string().contains("deny_networks"));
     }
