@@ -215,6 +215,16 @@ For scripts: there is no result, the exit code says how it went.")]
 
 What runs ends; nothing new starts there, it is not probed and not healed. What waits goes on when it ends.")]
     Maintenance(MaintenanceArgs),
+    /// Let the lease end so much later
+    #[command(after_help = "Example: cooperage cluster extend shop 2d")]
+    Extend {
+        /// Which cluster.
+        #[command(flatten)]
+        which: Which,
+        /// How much later than it ends now
+        #[arg(value_name = "TIME")]
+        by: String,
+    },
     /// Take over the newest version of the cluster's template
     #[command(after_help = "Example: cooperage cluster sync shop")]
     Sync(Told),
