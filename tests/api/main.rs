@@ -9,6 +9,7 @@ mod care;
 mod catalog;
 #[path = "../lab/mod.rs"]
 mod lab;
+mod living;
 mod plugins;
 mod refusals;
 mod secrets;

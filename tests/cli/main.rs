@@ -16,6 +16,7 @@ mod exports;
 mod lab;
 mod operations;
 mod outputs;
+mod plans;
 mod prompts;
 mod terminal;
 mod tls;

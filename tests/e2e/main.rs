@@ -12,6 +12,7 @@ mod heal;
 mod kills;
 #[path = "../lab/mod.rs"]
 mod lab;
+mod living;
 mod machines;
 mod remote;
 mod three_at_once;

@@ -17,13 +17,14 @@
 //! What happens to one task costs time by what it changes, not by the size of the cluster: readiness is kept up to date
 //! event by event, and [`due_after`] gives what events have added to [`due`].
 //!
+//! [`preview()`] tells what events would do before they happen, [`difference()`] what is different between two states,
+//! [`words()`] what happened; [`redecide()`] decides once more what a journal holds.
+//!
 //! One file per operation ([`create`], `delete`, `configure`, `reconfigure`, `services`, `add_services`, `remove_services`,
 //! `resize`, `replace`, `upgrade`, `roll_back`, `converge`, `errand`, `retry`, `abort`, `cancel`, `pause`, `prolong`,
 //! `sync_template`, `care`), one for what happens to a task (`attempt`) and one for what follows from the end of a job
 //! (`follow_up`). What is wanted, whoever changed it, changes in `wanted_change`; `inputs` knows which services take what
 //! has changed, and `flow` whose turn it is then.
-//! [`preview()`] tells what events would do before they happen, [`difference()`] what is different between two states,
-//! [`words()`] what happened; [`redecide()`] decides once more what a journal holds.
 
 mod abort;
 mod add_services;

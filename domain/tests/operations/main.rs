@@ -9,6 +9,8 @@ mod check;
 #[cfg(test)]
 mod machines;
 #[cfg(test)]
+mod refusals;
+#[cfg(test)]
 mod rig;
 #[cfg(test)]
 mod shapes;
@@ -16,6 +18,8 @@ mod shapes;
 #[path = "../kernel/sketch.rs"]
 #[allow(dead_code, reason = "the kernel's tests use all of it")]
 mod sketch;
+#[cfg(test)]
+mod states;
 #[cfg(test)]
 mod table;
 #[cfg(test)]

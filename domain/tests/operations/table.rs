@@ -9,6 +9,7 @@ use cooperage_domain::entity::{HardwareType, ImageType};
 use cooperage_domain::id::NodeId;
 use cooperage_domain::layout::{Growth, Shrinkage};
 use cooperage_domain::plan::UnitId;
+use cooperage_domain::task::TaskName;
 use serde_json::{Value, json};
 
 use crate::machines::Outcome;
@@ -74,6 +75,23 @@ pub const OPERATIONS: &[Operation] = &[
     on("probe", ill, |_| converge(false)),
     on("errand", shop, |_| errand("smoke")),
     on("errand on all nodes", shop, |_| errand("backup")),
+    on("grow by a service", shop, |_| resize_services(true)),
+    on("shrink by a service", shop, |_| resize_services(false)),
+    on("grow further what stopped half-way", failed_to_grow, |_| grow(5)),
+    on("shrink what stopped half-way", failed_to_grow, |_| shrink(Shrinkage::To(3))),
+    on("heal a create that stopped half-way", failed_to_create, |_| replace(&["n2"], true, None)),
+    on("heal what stopped half-way", half_shrunk, |_| replace(&["n1"], true, None)),
+    on("configure what stopped half-way", half_shrunk, |_| configure(true)),
+    on("reconfigure what stopped half-way", half_shrunk, |it| reconfigure(it, None)),
+    on("upgrade what stopped half-way", failed_to_grow, |it| upgrade(it, None)),
+    on("converge what stopped half-way", half_shrunk, |_| converge(true)),
+    on("remove services from what stopped half-way", failed_to_grow, |_| remove("web")),
+    on("roll back a shrink that stopped half-way", half_shrunk, roll_back),
+    on("delete what stopped half-way", half_shrunk, |_| delete(false)),
+    on("delete again", half_deleted, |_| delete(false)),
+    on("cancel a delete", being_deleted, |_| cancel(false)),
+    on("delete now, while it is deleted", being_deleted, |_| delete(true)),
+    on("retry a shrink", half_shrunk, |_| Command::Retry { by: by() }),
     on("sync template", shop, |it| Command::SyncTemplate {
         template: Box::new(it.template.clone()),
         by: by(),
@@ -174,6 +192,29 @@ fn failed_to_create() -> Rig {
     rig
 }
 
+/// Every machine that was to go is gone, but its provider said that it failed.
+fn half_shrunk() -> Rig {
+    let mut rig = shop().told(shrink(Shrinkage::To(2)));
+    rig.run_with(
+        |_, task| if task.name == TaskName::Delete { Outcome::DoneButFailed } else { Outcome::Done },
+    );
+    assert_eq!(rig.cluster().status, ClusterStatus::Inconsistent);
+    rig
+}
+
+fn being_deleted() -> Rig {
+    let mut rig = shop().told(delete(false));
+    rig.step(Rig::smooth);
+    rig.step(Rig::smooth);
+    rig
+}
+
+fn half_deleted() -> Rig {
+    let mut rig = shop().told(delete(false));
+    rig.run_with(|_, _| Outcome::DoneButFailed);
+    rig
+}
+
 fn ill() -> Rig {
     let mut rig = shop();
     rig.ill.insert(UnitId::service(node_id("n2"), "web"));
@@ -224,11 +265,23 @@ pub fn remove(service: &str) -> Command {
 }
 
 pub fn grow(machines: u32) -> Command {
+    grown_to(Growth { machines, ..Growth::default() })
+}
+
+/// One more server, or one fewer.
+fn resize_services(grow: bool) -> Command {
+    let services = BTreeMap::from([("web".to_owned(), 1)]);
+    if grow {
+        return grown_to(Growth { services, ..Growth::default() });
+    }
+    shrink(Shrinkage::Services(services))
+}
+
+fn grown_to(growth: Growth) -> Command {
     let hardware = json!({"name": "small", "providermap": {"here": {"flavor": "1cpu"}}});
     let image = json!({"name": "debian", "providermap": {"here": {"image": "debian-12"}}});
     let hardware: HardwareType = serde_json::from_value(hardware).unwrap();
     let image: ImageType = serde_json::from_value(image).unwrap();
-    let growth = Growth { machines, ..Growth::default() };
     let resize = Resize::Grow { growth, hardware: vec![hardware], images: vec![image] };
     Command::Resize { resize: Box::new(resize), by: by() }
 }

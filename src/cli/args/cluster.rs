@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
-use super::draft::DraftCommand;
+use super::create::CreateArgs;
+use super::draft::{ApplyPlanArgs, DraftCommand};
 use super::living::{
     CancelArgs, ConvergeArgs, ErrandArgs, MachinesArgs, RemoveServiceArgs, ResizeArgs, RollBackArgs, SetArgs,
     UpgradeArgs,
 };
+use super::past::{ClusterDiffArgs, HistoryArgs, ShowArgs};
 use super::{FieldArgs, PreviewArgs, WaitArgs, WatchArgs, YesArgs};
 use crate::cli::complete;
 use crate::exports::Format;
@@ -253,65 +255,6 @@ pub struct Told {
     pub preview: PreviewArgs,
 }
 
-/// A cluster that is looked at, now or as it was.
-#[derive(Debug, Clone, Args)]
-pub struct ShowArgs {
-    /// Which cluster, and whether again and again.
-    #[command(flatten)]
-    pub seen: Seen,
-    /// As it was then: a time, a revision, or the id of a job
-    #[arg(long, value_name = "TIME|REVISION|JOB", conflicts_with = "watch")]
-    pub at: Option<String>,
-}
-
-/// Which plan to carry out.
-#[derive(Debug, Clone, Args)]
-pub struct ApplyPlanArgs {
-    /// Which cluster.
-    #[command(flatten)]
-    pub which: Which,
-    /// Number of the plan, or the file it was written to
-    #[arg(value_name = "PLAN|FILE", value_hint = ValueHint::FilePath)]
-    pub plan: String,
-    /// For how long to wait.
-    #[command(flatten)]
-    pub wait: WaitArgs,
-}
-
-/// Which part of the past.
-#[derive(Debug, Clone, Args)]
-pub struct HistoryArgs {
-    /// Which cluster.
-    #[command(flatten)]
-    pub which: Which,
-    /// Only of this job: id or number
-    #[arg(long, add = complete::jobs())]
-    pub job: Option<String>,
-    /// Only events of these kinds, as the last column of -o wide shows them
-    #[arg(long, value_name = "KIND", value_delimiter = ',')]
-    pub kind: Vec<String>,
-    /// Only before this revision
-    #[arg(long, value_name = "REVISION")]
-    pub before: Option<u64>,
-    /// At most so many
-    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub limit: u32,
-}
-
-/// Which two moments.
-#[derive(Debug, Clone, Args)]
-pub struct ClusterDiffArgs {
-    /// Which cluster.
-    #[command(flatten)]
-    pub which: Which,
-    /// The earlier one: a time, a revision, or the id of a job
-    #[arg(value_name = "FROM")]
-    pub from: String,
-    /// The later one; without it, now
-    #[arg(value_name = "TO")]
-    pub to: Option<String>,
-}
-
 /// Which cluster.
 #[derive(Debug, Clone, Args)]
 pub struct Which {
@@ -363,55 +306,6 @@ pub struct ListArgs {
     /// Whether once or again and again.
     #[command(flatten)]
     pub watch: WatchArgs,
-}
-
-/// What to create.
-#[derive(Debug, Clone, Args)]
-pub struct CreateArgs {
-    /// Name of the cluster
-    pub name: String,
-    /// What it is made from
-    #[arg(short, long, add = complete::templates())]
-    pub template: String,
-    /// Number of machines
-    #[arg(short = 'n', long)]
-    pub size: u32,
-    /// Free text
-    #[arg(long, default_value = "")]
-    pub description: String,
-    /// Where the machines come from; without it, the template's
-    #[arg(long, add = complete::providers())]
-    pub provider: Option<String>,
-    /// A service; may be repeated, replaces the template's list
-    #[arg(long = "service", value_name = "SERVICE", value_delimiter = ',', add = complete::services())]
-    pub services: Vec<String>,
-    /// Hardware type of all nodes; without it, the template's
-    #[arg(long, add = complete::hardware())]
-    pub hardware: Option<String>,
-    /// Image type of all nodes; without it, the template's
-    #[arg(long, add = complete::images())]
-    pub image: Option<String>,
-    /// A value of the configuration, over the template's; JSON where it is JSON, else text
-    #[arg(long = "config", value_name = "PATH=VALUE")]
-    pub config: Vec<String>,
-    /// File (YAML, JSON or TOML) with values of the configuration, over the template's
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub config_file: Option<PathBuf>,
-    /// How long it may live: 45m, 12h, 7d, forever
-    #[arg(long, value_name = "TIME")]
-    pub lease: Option<String>,
-    /// Domain of the host names
-    #[arg(long, value_name = "DOMAIN")]
-    pub dns_suffix: Option<String>,
-    /// What the provider asks for.
-    #[command(flatten)]
-    pub fields: FieldArgs,
-    /// Show nodes, tasks and predicted time, and create nothing
-    #[arg(long = "dry-run", visible_alias = "plan")]
-    pub dry_run: bool,
-    /// For how long to wait.
-    #[command(flatten)]
-    pub wait: WaitArgs,
 }
 
 /// Which configuration.
