@@ -31,7 +31,7 @@ use cooperage_actors::journal::Journal;
 use cooperage_actors::provisioner::Provisioner;
 use cooperage_actors::registry::{Office, Registry};
 use cooperage_actors::task_log::TaskLog;
-use cooperage_actors::worker_pool::WorkerPool;
+use cooperage_actors::worker_pool::{RunningLimit, WorkerPool};
 use cooperage_domain::invalid::Invalid;
 use cooperage_plugins::external::DescriptorFault;
 use cooperage_plugins::resources::{PluginResources, ResourceError};
@@ -193,7 +193,8 @@ fn start_actors(
     let store = vault.store().clone();
     let estimates = Estimates::new(store.durations()?);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let pool = WorkerPool::new(settings.workers.local).start();
+    let limit = RunningLimit::new(settings.workers.max_running_tasks);
+    let pool = WorkerPool::new(settings.workers.local).within(limit.clone(), SUPERADMIN).start();
     let journal = Journal::new(store.journal(), logger.clone());
     let office = Office {
         store: store.clone(),
@@ -219,7 +220,7 @@ fn start_actors(
         clock: Arc::clone(&clock),
         logger: logger.clone(),
         settings: settings.health.settings(),
-        registry: Registry::new(office).start(),
+        registry: Registry::new(office).within(limit).start(),
     };
     let registry = watch.registry.clone();
     let health = HealthMonitor::new(watch).start();

@@ -197,6 +197,13 @@ pub enum Command {
         /// What it reports.
         report: TaskReport,
     },
+    /// Nobody has taken a task for so long that it is given up. Refused when it is not at that point.
+    TimeOutQueue {
+        /// Number of the task.
+        task: u32,
+        /// What the workers were doing, for people.
+        why: String,
+    },
     /// An attempt's time is up. Refused when it ended meanwhile.
     TimeOutAttempt {
         /// Number of the task.

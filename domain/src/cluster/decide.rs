@@ -63,6 +63,7 @@ fn decided(cluster: &Cluster, command: Command, now: i64) -> Result<Vec<Event>, 
             attempt::finish(cluster, task, attempt, report, now)
         }
         Command::TimeOutAttempt { task, attempt } => attempt::time_out(cluster, task, attempt, now),
+        Command::TimeOutQueue { task, why } => attempt::time_out_queue(cluster, task, &why, now),
     }
 }
 

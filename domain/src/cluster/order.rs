@@ -122,7 +122,7 @@ fn expand_fields(action: &ActionSpec, view: &ClusterView<'_>, node: &Node) -> Re
         Ok((key.clone(), value))
     };
     let fields = action.fields.iter().map(expand).collect::<Result<_, MacroError>>()?;
-    Ok(ActionSpec { automator: action.automator.clone(), fields })
+    Ok(ActionSpec { automator: action.automator.clone(), fields, timeout: action.timeout })
 }
 
 /// The cluster as macros see it.

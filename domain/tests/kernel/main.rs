@@ -5,6 +5,7 @@
 mod abort;
 #[cfg(test)]
 mod add_services;
+mod budget;
 #[cfg(test)]
 mod care;
 #[cfg(test)]
@@ -32,6 +33,8 @@ mod golden;
 mod history;
 #[cfg(test)]
 mod journal;
+#[cfg(test)]
+mod kinds;
 #[cfg(test)]
 mod lifecycle;
 #[cfg(test)]

@@ -174,12 +174,16 @@ impl World {
     pub fn run_with(&mut self, mut code: impl FnMut(&Task) -> i64) {
         loop {
             let mut effects = due(&self.cluster);
-            effects.retain(|effect| !matches!(effect, Effect::Halt { .. } | Effect::Expire { .. }));
+            effects.retain(|effect| {
+                !matches!(effect, Effect::Halt { .. } | Effect::Expire { .. } | Effect::Overdue { .. })
+            });
             let (task, attempt) = match effects.into_iter().next() {
                 None => return,
                 Some(Effect::Follow { task, attempt, .. }) => (task, attempt),
                 Some(Effect::Start { task, not_before, .. }) => self.start_number(task, not_before),
-                Some(Effect::Halt { .. } | Effect::Expire { .. }) => unreachable!("left out above"),
+                Some(Effect::Halt { .. } | Effect::Expire { .. } | Effect::Overdue { .. }) => {
+                    unreachable!("left out above")
+                }
             };
             let report = report(code(&self.job().tasks[&task]));
             self.now += 10;

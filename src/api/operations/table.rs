@@ -34,7 +34,7 @@ const DRY_RUN: (&str, &str) = ("dryRun", "true: say what would be done, and do n
 const SHOW: &[(&str, &str)] = &[DRY_RUN, ("save", "true, with `dryRun`: keep what is shown as a plan")];
 
 /// The same for a delete.
-const DELETE: &[(&str, &str)] = &[(&str, &str)] = &[
+const DELETE: &[(&str, &str)] = &[
     DRY_RUN,
     ("save", "true, with `dryRun`: keep what is shown as a plan"),
     ("now", "true: stop a job under way for it"),
