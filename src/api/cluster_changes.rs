@@ -208,7 +208,7 @@ pub(super) fn missing(field: &str, what: &str, form: &str) -> Problem {
 }
 
 /// Tells a visible cluster something that needs no values for the provider.
-async fn operate(
+pub(super) async fn operate(
     state: &Arc<AppState>,
     identity: Identity,
     id: &str,

@@ -138,6 +138,16 @@ async fn reserve(
 ) -> Result<Option<Reservation>, Problem> {
     let command = Command::Resize { resize: Box::new(resize.clone()), by: String::new() };
     let events = decide(cluster, command, state.clock.now())?;
+    let added = check_size(state, cluster, &events)?;
+    if on.purpose != Purpose::Make {
+        return Ok(None);
+    }
+    let tenant = cluster.account.tenant_id.clone();
+    state.blocking(move |state| reserve_nodes(state, &tenant, added)).await
+}
+
+/// How many nodes a cluster gets by events, within the limit of its size.
+fn check_size(state: &AppState, cluster: &Cluster, events: &[Event]) -> Result<usize, Problem> {
     let added = events.iter().find_map(|event| match event {
         Event::WantedChanged { change, .. } => Some(change.nodes.len()),
         _ => None,
@@ -151,11 +161,21 @@ async fn reserve(
             .at("machines", size.to_string())
             .with_remedy("ask for fewer, or raise limits.max_cluster_size"));
     }
-    if on.purpose != Purpose::Make {
-        return Ok(None);
-    }
-    let tenant = cluster.account.tenant_id.clone();
-    state.blocking(move |state| reserve_nodes(state, &tenant, added)).await
+    Ok(added)
+}
+
+/// Reserves the nodes that a command which was kept brings along; as for a request of its own.
+///
+/// # Errors
+/// When the cluster refuses it, or they are too many. Waits for the database.
+pub fn reserve_for(
+    state: &AppState,
+    cluster: &Cluster,
+    command: &Command,
+) -> Result<Option<Reservation>, Problem> {
+    let events = decide(cluster, command.clone(), state.clock.now())?;
+    let added = check_size(state, cluster, &events)?;
+    reserve_nodes(state, &cluster.account.tenant_id, added)
 }
 
 #[derive(Debug, Deserialize)]

@@ -8,6 +8,7 @@ mod authorize;
 mod batch_take;
 mod body;
 mod capacity;
+mod care;
 mod cluster_changes;
 mod cluster_life;
 mod cluster_view;
@@ -89,6 +90,7 @@ fn user_routes(routes: &mut Routes<'_>) {
     provisioners::user_routes(routes);
     cluster_life::routes(routes);
     cluster_changes::routes(routes);
+    care::routes(routes);
     drafts::routes(routes);
     saved_plans::routes(routes);
     time_travel::routes(routes);

@@ -10,6 +10,7 @@ use cooperage_domain::id::ClusterId;
 use cooperage_schema::{Proposal, ProposalKind, StoreError};
 use serde_json::{Value, json};
 
+use super::cluster_life::reserve_for;
 use super::identity::Identity;
 use super::problem::Problem;
 use super::routes::Routes;
@@ -180,10 +181,13 @@ pub fn refuse_done(proposal: &Proposal) -> Result<(), Problem> {
 pub async fn carry_out(
     state: &Arc<AppState>,
     identity: &Identity,
-    cluster: &Cluster,
+    cluster: &Arc<Cluster>,
     proposal: &Proposal,
     command: Command,
 ) -> Result<Arc<Cluster>, Problem> {
+    let (present, asked) = (Arc::clone(cluster), command.clone());
+    // Held until the cluster counts its new nodes itself.
+    let _reserved = state.blocking(move |state| reserve_for(state, &present, &asked)).await?;
     let (taken, by, now) = (proposal.clone(), identity.user.clone(), state.clock.now());
     state.blocking(move |state| Ok(state.store.take_proposal(&taken, now, &by)?)).await?;
     let tell = Tell { id: cluster.id, command, who: identity.user.clone() };

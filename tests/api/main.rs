@@ -5,9 +5,11 @@
 
 mod audit;
 mod bucket;
+mod care;
 mod catalog;
 #[path = "../lab/mod.rs"]
 mod lab;
+mod living;
 mod plugins;
 mod refusals;
 mod secrets;

@@ -142,6 +142,51 @@ fn every_change_is_shown_and_nothing_is_done() {
 }
 
 #[test]
+fn operations_on_living_clusters_are_shown_saved_and_drafted_too() {
+    let world = World::new();
+    let before = world.revision();
+    let grown = world.post("/resize?dryRun=true&save=true", &json!({"machines": 4})).ok();
+    is_shown(&grown, before);
+    let node = &grown["changes"]["nodes"][0];
+    assert_eq!((&node["what"], &node["servicesAdded"]), (&json!("added"), &json!(["worker"])), "{grown:#}");
+    assert!(node["why"].as_str().unwrap().contains("wanted") && grown["price"]["afterPerHour"] == 1.0);
+    let shrunk = world.post("/resize?dryRun=true", &json!({"machines": 2})).ok();
+    is_shown(&shrunk, before);
+    let node = &shrunk["changes"]["nodes"][0];
+    assert_eq!(node["what"], "removed");
+    assert!(!node["why"].as_str().unwrap().is_empty(), "the solver says why it is this one: {node}");
+    assert!(shrunk["irreversible"][0].as_str().unwrap().contains("disks"), "{shrunk:#}");
+    let anew = world.post("/replace?dryRun=true", &json!({"nodes": ["1001"]})).ok();
+    is_shown(&anew, before);
+    assert_eq!(anew["changes"]["nodes"][0]["why"], "it gets another machine");
+    assert!(anew["irreversible"][0].as_str().unwrap().contains("another one takes its place"), "{anew:#}");
+    is_shown(&world.post("/reconfigure?dryRun=true", &json!({"patch": {"web": {"port": 81}}})).ok(), before);
+    is_shown(&world.post("/converge?dryRun=true", &json!({})).ok(), before);
+    is_shown(&world.post("/cancel?dryRun=true", &json!({})).ok(), before);
+    assert_eq!(world.revision(), before, "nothing was recorded");
+    // A plan that was saved keeps within the quota of the day on which it is carried out.
+    let quota = |nodes: u64| {
+        let tenant = json!({"tenant": {"name": "superadmin", "workers": 4, "maxNodes": nodes}});
+        world.admin.put("/v2/tenants/superadmin", &tenant).ok();
+    };
+    quota(3);
+    refused(&world.post("/saved-plans/1/apply", &json!({})), 409, &["quota"]);
+    quota(4);
+    let other = world.post("/drafts", &json!({"operation": "resize", "machines": 5})).ok();
+    world.post("/saved-plans/1/apply", &json!({})).ok();
+    assert_eq!(world.admin.settled(world.id(), LIMIT), "active");
+    assert_eq!(world.get("")["nodes"].as_array().unwrap().len(), 4);
+    let late = world.post(&format!("/drafts/{}/commit", other["id"]), &json!({}));
+    assert_eq!(late.status, 409, "{}", late.body);
+    let gone = world.post("/drafts", &json!({"operation": "resize", "machines": 3})).ok();
+    world.post(&format!("/drafts/{}/commit", gone["id"]), &json!({})).ok();
+    assert_eq!(world.admin.settled(world.id(), LIMIT), "active");
+    assert_eq!(world.get("")["nodes"].as_array().unwrap().len(), 3);
+    let report = world.get("/replay");
+    assert_eq!((&report["same"], &report["takenAsTheyAre"]), (&json!(true), &json!(0)), "{report:#}");
+}
+
+#[test]
 fn a_saved_plan_does_exactly_what_it_showed_or_nothing() {
     let world = World::new();
     let plan = |rest: &str| world.post(&format!("{rest}?dryRun=true&save=true"), &json!({})).ok();

@@ -81,6 +81,7 @@ pub(super) fn steps(service: &Service) -> BTreeSet<TaskName> {
     let configures = service.provisioner.actions.contains_key(&ServiceAction::Configure);
     match service.onchange {
         OnChange::Configure if configures => BTreeSet::from([TaskName::Configure]),
+        OnChange::Reload => BTreeSet::from([TaskName::Configure, TaskName::Start]),
         OnChange::Configure | OnChange::Restart => {
             BTreeSet::from([TaskName::Configure, TaskName::Stop, TaskName::Start])
         }

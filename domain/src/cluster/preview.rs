@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::apply::apply;
-use super::difference::{Became, Difference, difference, host, is_wanted};
+use super::difference::{Became, Difference, NodeDifference, difference, host, is_wanted};
 use super::event::Event;
 use super::job::{Job, Task};
-use super::state::Cluster;
+use super::state::{Cluster, Node};
 use super::words::words;
 use crate::entity::ServiceAction;
 use crate::id::NodeId;
@@ -119,7 +119,7 @@ pub fn preview(before: Option<&Cluster>, events: &[Event], outlook: &Outlook<'_>
         _ => None,
     });
     let mut changes = difference(before, &after);
-    say_why(&mut changes, action, before.is_none());
+    say_why(&mut changes, &after, events, before.is_none());
     let run = job.map(|job| Run::of(&after, job, outlook)).unwrap_or_default();
     Some(PlanPreview {
         cluster_id: before.map(|cluster| cluster.id.to_string()),
@@ -144,18 +144,58 @@ pub fn preview(before: Option<&Cluster>, events: &[Event], outlook: &Outlook<'_>
     })
 }
 
-/// Why nodes come and go.
-fn say_why(changes: &mut Difference, action: Option<ClusterAction>, is_new: bool) {
-    for node in &mut changes.nodes {
-        node.why = match (node.what, action) {
-            (Became::Added, _) if is_new => "the layout asks for it".to_owned(),
-            (Became::Removed, Some(ClusterAction::ClusterDelete)) => "the cluster is deleted".to_owned(),
-            _ => String::new(),
-        };
+/// Why nodes come and go, and which get another machine.
+fn say_why(changes: &mut Difference, after: &Cluster, events: &[Event], is_new: bool) {
+    for event in events {
+        let Event::WantedChanged { change, .. } = event else { continue };
+        for node in &mut changes.nodes {
+            let id = NodeId(node.id.clone());
+            match node.what {
+                Became::Removed => node.why = change.leaving.get(&id).cloned().unwrap_or_default(),
+                Became::Added => node.why = "more machines are wanted".to_owned(),
+                Became::Changed => {}
+            }
+        }
+        let anew =
+            change.renew.iter().filter(|(id, steps)| id.is_machine() && steps.contains(&TaskName::Delete));
+        for node in anew.filter_map(|(id, _)| after.nodes.get(&id.node)) {
+            let mut known = changes.nodes.iter_mut().filter(|known| known.id == node.id.0);
+            match known.next() {
+                Some(known) => known.why = ANEW.to_owned(),
+                None => changes.nodes.push(made_anew(node)),
+            }
+        }
+    }
+    let is_deleted = events
+        .iter()
+        .any(|event| matches!(event, Event::JobPlanned { action: ClusterAction::ClusterDelete, .. }));
+    for node in changes.nodes.iter_mut().filter(|node| node.why.is_empty()) {
+        match node.what {
+            Became::Added if is_new => node.why = "the layout asks for it".to_owned(),
+            Became::Removed if is_deleted => node.why = "the cluster is deleted".to_owned(),
+            _ => {}
+        }
     }
 }
 
-fn wanted_nodes(cluster: &Cluster) -> impl Iterator<Item = &super::state::Node> {
+/// Why a node changes that keeps its services.
+const ANEW: &str = "it gets another machine";
+
+fn made_anew(node: &Node) -> NodeDifference {
+    NodeDifference {
+        id: node.id.to_string(),
+        number: node.properties.nodenum,
+        host: host(node),
+        what: Became::Changed,
+        why: ANEW.to_owned(),
+        hardwaretype: node.properties.hardwaretype.clone(),
+        imagetype: node.properties.imagetype.clone(),
+        services_added: BTreeSet::new(),
+        services_removed: BTreeSet::new(),
+    }
+}
+
+fn wanted_nodes(cluster: &Cluster) -> impl Iterator<Item = &Node> {
     cluster.nodes_by_number().into_iter().filter(|node| is_wanted(cluster, &node.id))
 }
 

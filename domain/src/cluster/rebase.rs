@@ -74,11 +74,10 @@ fn outcome(cluster: &Cluster, command: Command, now: i64) -> Result<Difference, 
 fn carried_over(command: Command, wanted: &[ValueDifference], present: &Map<String, Value>) -> Command {
     match command {
         Command::Configure { restart, by, .. } => {
-            let mut config = present.clone();
-            for value in wanted {
-                set(&mut config, &value.path, value.after.clone());
-            }
-            Command::Configure { config, restart, by }
+            Command::Configure { config: merged(wanted, present), restart, by }
+        }
+        Command::Reconfigure { rollout, by, .. } => {
+            Command::Reconfigure { config: merged(wanted, present), rollout, by }
         }
         Command::GiveFields { fields, command, by } => {
             let command = Box::new(carried_over(*command, wanted, present));
@@ -86,6 +85,14 @@ fn carried_over(command: Command, wanted: &[ValueDifference], present: &Map<Stri
         }
         other => other,
     }
+}
+
+fn merged(wanted: &[ValueDifference], present: &Map<String, Value>) -> Map<String, Value> {
+    let mut config = present.clone();
+    for value in wanted {
+        set(&mut config, &value.path, value.after.clone());
+    }
+    config
 }
 
 /// Puts a value at a path, or takes it away.

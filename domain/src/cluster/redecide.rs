@@ -1,19 +1,21 @@
 //! Deciding once more what a journal holds: the command behind each decision is put together from the events that came of
 //! it, and is given to today's decider.
 
+use std::collections::BTreeSet;
+
 use super::command::Command;
 use super::create::create;
 use super::decide::decide;
 use super::event::{Event, PlannedStep};
 use super::job::Outcome;
-use super::planning;
-use super::revision::Revision;
+use super::refusal::Refusal;
 use super::services::ServiceChange;
 use super::state::Cluster;
 use super::wanted_change::WantedChange;
+use super::{follow_up, planning};
 use crate::node_action::SNIPPED;
 use crate::plan::ClusterAction;
-use crate::task::{TaskName, TaskReport};
+use crate::task::TaskReport;
 
 /// What came of deciding once more.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,17 +37,58 @@ pub enum Redecided {
 pub fn redecide(cluster: Option<&Cluster>, ahead: &[Event]) -> Redecided {
     let Some(first) = ahead.first() else { return Redecided::Unknown };
     let Some(cluster) = cluster else { return created(ahead) };
-    let mut otherwise = None;
-    for command in commands(cluster, ahead) {
-        let decided = decide(cluster, command, time(first)).map_err(|refusal| refusal.to_string());
+    let (mut same, mut otherwise) = (0, None);
+    for decided in decisions(cluster, ahead, time(first)) {
+        let decided = decided.map(|events| as_early_releases(events, ahead));
         match decided {
             Ok(events) if !events.is_empty() && ahead.starts_with(&events) => {
-                return Redecided::Same(events.len());
+                // Less may come of another command that begins the same.
+                same = same.max(events.len());
             }
-            decided => otherwise = otherwise.or(Some(decided)),
+            decided => {
+                otherwise = otherwise.or(Some(decided.map_err(|refusal| refusal.to_string())));
+            }
         }
     }
-    otherwise.map_or(Redecided::Unknown, |decided| Redecided::Otherwise { decided })
+    match otherwise {
+        _ if same > 0 => Redecided::Same(same),
+        Some(decided) => Redecided::Otherwise { decided },
+        None => Redecided::Unknown,
+    }
+}
+
+type Decision = Result<Vec<Event>, Refusal>;
+
+/// What may be decided now.
+fn decisions(cluster: &Cluster, ahead: &[Event], now: i64) -> Vec<Decision> {
+    match ahead {
+        [given @ Event::ProviderFieldsGiven { .. }, rest @ ..] => {
+            let with = |mut events: Vec<Event>| {
+                events.insert(0, given.clone());
+                events
+            };
+            decisions(cluster, rest, now).into_iter().map(|decided| decided.map(with)).collect()
+        }
+        [Event::WantedChanged { change, by, .. }, Event::JobPlanned { action, rollout, .. }, ..] => {
+            // What was asked for is not known, but what was wanted because of it: everything else follows from that.
+            let change = WantedChange { settled: BTreeSet::new(), ..(**change).clone() };
+            let planned = planning::change(cluster, change, *action, rollout.clone(), by.clone(), now);
+            vec![planned.map(|events| follow_up::complete(cluster, events, now))]
+        }
+        _ => commands(cluster, ahead).into_iter().map(|command| decide(cluster, command, now)).collect(),
+    }
+}
+
+/// Events as they were recorded by releases that did not tell the hash of values with an attempt.
+fn as_early_releases(mut events: Vec<Event>, recorded: &[Event]) -> Vec<Event> {
+    for (event, then) in events.iter_mut().zip(recorded) {
+        if let (Event::AttemptStarted { inputs, .. }, Event::AttemptStarted { inputs: None, .. }) =
+            (event, then)
+        {
+            *inputs = None;
+        }
+    }
+    events
 }
 
 fn created(ahead: &[Event]) -> Redecided {
@@ -63,7 +106,7 @@ fn created(ahead: &[Event]) -> Redecided {
 
 /// What may have been asked for.
 fn commands(cluster: &Cluster, ahead: &[Event]) -> Vec<Command> {
-    let Some((first, rest)) = ahead.split_first() else { return Vec::new() };
+    let Some(first) = ahead.first() else { return Vec::new() };
     let one = |command| vec![command];
     match first {
         Event::AttemptStarted { task, worker, .. } => {
@@ -73,25 +116,18 @@ fn commands(cluster: &Cluster, ahead: &[Event]) -> Vec<Command> {
         Event::TaskFailed { task, outcome, result, .. } => {
             finished(cluster, *task, TaskReport { result: result.clone(), ..failure(outcome) })
         }
-        Event::JobFailed { by: Some(by), stop: false, .. } => one(Command::Abort { by: by.clone() }),
-        Event::JobFailed { by: Some(by), .. } | Event::FollowUpSet { by, .. } => stopped(by),
         Event::UnitProbed { task, outcome } => finished(cluster, *task, failure(outcome)),
-        Event::WantedChanged { change, by, .. } => wanted(cluster, change, ahead, by),
+        Event::JobFailed { by: Some(by), .. } | Event::FollowUpSet { by, .. } => stops(by),
         Event::JobPaused { by, .. } => one(Command::Pause { by: by.clone() }),
         Event::JobResumed { by, .. } => one(Command::Resume { by: by.clone() }),
         Event::LeaseChanged { expires, by, .. } => {
             one(Command::Prolong { expires: *expires, by: by.clone() })
         }
+        Event::CareChanged { change, by, .. } => {
+            one(Command::Care { changes: vec![change.clone()], by: by.clone() })
+        }
         Event::TemplateReplaced { template, by, .. } => {
             one(Command::SyncTemplate { template: template.clone(), by: by.clone() })
-        }
-        Event::ProviderFieldsGiven { fields, by, .. } => {
-            let give = |command| Command::GiveFields {
-                fields: fields.clone(),
-                command: Box::new(command),
-                by: by.clone(),
-            };
-            commands(cluster, rest).into_iter().map(give).collect()
         }
         Event::ConfigReplaced { config, restart, by, .. } => {
             one(Command::Configure { config: config.clone(), restart: *restart, by: by.clone() })
@@ -108,75 +144,39 @@ fn commands(cluster: &Cluster, ahead: &[Event]) -> Vec<Command> {
         Event::JobPlanned { action: ClusterAction::ClusterProbe, by, .. } => {
             one(Command::Converge { mend: false, by: by.clone() })
         }
-        Event::JobPlanned { action: ClusterAction::ClusterConverge, by, tasks, .. }
-            if tasks.iter().all(|task| task.name == TaskName::Probe) =>
-        {
-            vec![Command::Converge { mend: true, by: by.clone() }, Command::Retry { by: by.clone() }]
+        Event::JobPlanned { action: ClusterAction::ClusterConverge, by, .. } => {
+            let again = Command::Retry { by: by.clone() };
+            vec![Command::Converge { mend: true, by: by.clone() }, again]
         }
-        Event::JobPlanned { action: ClusterAction::RunErrand, by, tasks, .. } => errand(tasks, by),
+        Event::JobPlanned { action: ClusterAction::RunErrand, by, tasks, .. } => errand(by, tasks),
         Event::JobPlanned { by, .. } => one(Command::Retry { by: by.clone() }),
         Event::ClusterRequested { .. }
         | Event::LayoutFound { .. }
         | Event::LayoutRefused { .. }
-        | Event::JobFailed { by: None, .. }
+        | Event::WantedChanged { .. }
+        | Event::ProviderFieldsGiven { .. }
         | Event::JobExtended { .. }
+        | Event::JobFailed { by: None, .. }
         | Event::JobEnded { .. } => Vec::new(),
     }
 }
 
-/// A job was stopped, for the sake of something else or not.
-fn stopped(by: &str) -> Vec<Command> {
+/// The ways to stop a job.
+fn stops(by: &str) -> Vec<Command> {
     let by = || by.to_owned();
     vec![
+        Command::Abort { by: by() },
         Command::Cancel { undo: false, by: by() },
         Command::Cancel { undo: true, by: by() },
         Command::Delete { now: true, by: by() },
     ]
 }
 
-fn errand(tasks: &[PlannedStep], by: &str) -> Vec<Command> {
-    let Some(first) = tasks.first() else { return Vec::new() };
-    let (Some(service), Some(errand)) = (first.service.clone(), first.errand.clone()) else {
-        return Vec::new();
-    };
+fn errand(by: &str, tasks: &[PlannedStep]) -> Vec<Command> {
+    let named = tasks.first().and_then(|task| task.service.clone().zip(task.errand.clone()));
+    let Some((service, errand)) = named else { return Vec::new() };
     let nodes = tasks.iter().map(|task| task.node.clone()).collect();
     vec![Command::RunErrand { service, errand, nodes, by: by.to_owned() }]
-}
-
-/// What was asked for by a change of what is wanted, as far as the change says. For which size nodes were chosen it does
-/// not.
-fn wanted(cluster: &Cluster, change: &WantedChange, ahead: &[Event], by: &str) -> Vec<Command> {
-    let planned = ahead.iter().find_map(|event| match event {
-        Event::JobPlanned { action, rollout, .. } => Some((*action, rollout.clone())),
-        _ => None,
-    });
-    let Some((action, rollout)) = planned else { return Vec::new() };
-    let by = by.to_owned();
-    let command = match action {
-        ClusterAction::ClusterReconfigure => {
-            let config = change.config.clone().unwrap_or_default();
-            Command::Reconfigure { config, rollout, by }
-        }
-        ClusterAction::ReplaceNodes | ClusterAction::ClusterHeal => {
-            let machines = change.renew.keys().filter(|unit| unit.is_machine());
-            let nodes = machines.map(|unit| unit.node.clone()).collect();
-            Command::Replace { nodes, lost: action == ClusterAction::ClusterHeal, rollout, by }
-        }
-        ClusterAction::RemoveServices => {
-            let services = change.removed.values().flatten().cloned().collect();
-            Command::RemoveServices { services, by }
-        }
-        ClusterAction::ClusterUpgrade => {
-            let (template, definitions) = (change.template.clone(), change.definitions.clone());
-            Command::Upgrade { template, definitions, rollout, by }
-        }
-        ClusterAction::ClusterRollBack => {
-            let then = planning::after(cluster, &ahead[..1]);
-            Command::RollBack { to: Box::new(Revision::of(&then)), rollout, by }
-        }
-        _ => return Vec::new(),
-    };
-    vec![command]
 }
 
 fn finished(cluster: &Cluster, task: u32, report: TaskReport) -> Vec<Command> {
@@ -226,15 +226,16 @@ const fn time(event: &Event) -> i64 {
         | Event::ConfigReplaced { at, .. }
         | Event::TemplateReplaced { at, .. }
         | Event::LeaseChanged { at, .. }
+        | Event::CareChanged { at, .. }
         | Event::ProviderFieldsGiven { at, .. }
-        | Event::JobExtended { at, .. }
-        | Event::WantedChanged { at, .. }
-        | Event::FollowUpSet { at, .. }
         | Event::JobPaused { at, .. }
         | Event::JobResumed { at, .. }
         | Event::AttemptStarted { at, .. }
         | Event::TaskSucceeded { at, .. }
         | Event::JobFailed { at, .. }
+        | Event::JobExtended { at, .. }
+        | Event::WantedChanged { at, .. }
+        | Event::FollowUpSet { at, .. }
         | Event::JobEnded { at, .. } => *at,
         Event::TaskFailed { outcome, .. } | Event::UnitProbed { outcome, .. } => outcome.at,
     }

@@ -1,7 +1,8 @@
 //! What happened to a cluster, in words for people.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::care::CareChange;
 use super::difference::host;
 use super::event::{Event, FailedNext};
 use super::follow_up::FollowUp;
@@ -9,8 +10,10 @@ use super::job::{Outcome, Task};
 use super::preview::label;
 use super::state::Cluster;
 use super::wanted_change::WantedChange;
+use crate::health::Health;
 use crate::id::NodeId;
 use crate::plan::Wanted;
+use crate::task::TaskName;
 
 /// An event in a sentence. `cluster`: any later state of it, in which jobs and nodes keep their names.
 #[must_use]
@@ -26,21 +29,12 @@ pub fn words(event: &Event, cluster: &Cluster) -> String {
             format!("job {id} ({}) was planned with {}", action.as_upper(), count(tasks.len(), "task"))
         }
         Event::JobExtended { job, tasks, .. } => {
-            format!(
-                "job {} got {} more: something is not as wanted yet",
-                cluster.job_id(*job),
-                count(tasks.len(), "task")
-            )
+            format!("job {} got {} more", cluster.job_id(*job), count(tasks.len(), "task"))
         }
-        Event::FollowUpSet { then, .. } => match then {
-            FollowUp::Delete { .. } => "the cluster is deleted as soon as its job has ended".to_owned(),
-            FollowUp::Undo { .. } => "the job is undone as soon as it has ended".to_owned(),
-        },
-        Event::UnitProbed { task, outcome } => {
-            let found = if outcome.code == 0 { "well" } else { "ill" };
-            format!("{} found it {found}", of_task(cluster, *task))
+        Event::JobPaused { job, reason, .. } => {
+            let why = reason.iter().map(|reason| format!(": {reason}")).collect::<String>();
+            format!("job {} was paused{why}", cluster.job_id(*job))
         }
-        Event::JobPaused { job, .. } => format!("job {} was paused", cluster.job_id(*job)),
         Event::JobResumed { job, .. } => format!("job {} was resumed", cluster.job_id(*job)),
         Event::JobFailed { job, message, .. } => {
             format!("job {} starts nothing more: {message}", cluster.job_id(*job))
@@ -53,6 +47,10 @@ pub fn words(event: &Event, cluster: &Cluster) -> String {
             format!("{} was begun by {worker}{again}", of_task(cluster, *task))
         }
         Event::TaskSucceeded { task, .. } => format!("{} is done", of_task(cluster, *task)),
+        Event::UnitProbed { task, outcome } => {
+            let found = if outcome.code == 0 { "found it well" } else { "found it ill" };
+            format!("{} {found}", of_task(cluster, *task))
+        }
         Event::TaskFailed { task, outcome, next, .. } => {
             format!("{} {}", of_task(cluster, *task), failed(outcome, *next))
         }
@@ -78,7 +76,15 @@ fn of_wishes(event: &Event, cluster: &Cluster) -> String {
             };
             format!("services were added: {}", placed.iter().map(on).collect::<Vec<_>>().join("; "))
         }
-        Event::WantedChanged { change, .. } => changed(change, cluster),
+        Event::WantedChanged { change, .. } => {
+            format!("something else is wanted: {}", changed(cluster, change))
+        }
+        Event::FollowUpSet { then, .. } => match then {
+            FollowUp::Delete { .. } => "the cluster is to be deleted as soon as its job has ended".to_owned(),
+            FollowUp::Undo { .. } => {
+                "what was wanted before is wanted again as soon as the job has ended".to_owned()
+            }
+        },
         Event::ConfigReplaced { restart, .. } => {
             let then = if *restart { "restarted" } else { "left running" };
             format!("the configuration was replaced; services are {then}")
@@ -89,6 +95,7 @@ fn of_wishes(event: &Event, cluster: &Cluster) -> String {
             format!("the template was replaced by {}{version}", template.base.name)
         }
         Event::LeaseChanged { expires, .. } => format!("the lease now ends at {expires} ms since 1970"),
+        Event::CareChanged { change, .. } => cared_for(change, cluster),
         Event::ProviderFieldsGiven { fields, .. } => {
             let names: BTreeSet<String> = fields.keys().cloned().collect();
             format!("values for the provider were given: {}", listed(&names))
@@ -98,40 +105,54 @@ fn of_wishes(event: &Event, cluster: &Cluster) -> String {
     }
 }
 
-/// What is wanted now that was not, part by part.
-fn changed(change: &WantedChange, cluster: &Cluster) -> String {
-    let mut parts = Vec::new();
-    if change.template.is_some() {
-        parts.push("another template".to_owned());
-    }
-    if change.config.is_some() {
-        parts.push("another configuration".to_owned());
-    }
-    if !change.definitions.is_empty() {
-        let names: BTreeSet<String> = change.definitions.keys().cloned().collect();
-        parts.push(format!("other versions of {}", listed(&names)));
-    }
-    if !change.nodes.is_empty() {
-        parts.push(format!("{} more", count(change.nodes.len(), "node")));
-    }
-    for (node, reason) in &change.leaving {
-        parts.push(format!("no more {} ({reason})", name(cluster, node)));
-    }
-    for (what, services) in [("more services", &change.placed), ("fewer services", &change.removed)] {
-        let names: BTreeSet<String> = services.values().flatten().cloned().collect();
-        if !names.is_empty() {
-            parts.push(format!("{what}: {}", listed(&names)));
+/// Health and maintenance.
+fn cared_for(change: &CareChange, cluster: &Cluster) -> String {
+    let because = |reason: &str| if reason.is_empty() { String::new() } else { format!(": {reason}") };
+    match change {
+        CareChange::Health { node, service, health, reason } => {
+            let what = service.as_deref().unwrap_or("the machine");
+            let found = if *health == Health::Down { "down" } else { "healthy again" };
+            format!("{what} on {} was found {found}{}", name(cluster, node), because(reason))
         }
+        CareChange::Maintenance { node, reason } => {
+            let what = node.as_ref().map_or_else(|| "the cluster".to_owned(), |node| name(cluster, node));
+            match reason {
+                Some(reason) => format!("{what} is left alone for maintenance{}", because(reason)),
+                None => format!("the maintenance of {what} has ended"),
+            }
+        }
+        CareChange::Healing { heal: Some(heal) } => format!("healing was set to {}", heal.as_str()),
+        CareChange::Healing { heal: None } => "healing is as the template says again".to_owned(),
     }
-    let machines = change.renew.keys().filter(|unit| unit.is_machine()).count();
-    if machines > 0 {
-        parts.push(format!("{} made anew", count(machines, "machine")));
-    }
-    let services = change.renew.len() - machines;
-    if services > 0 {
-        parts.push(format!("{} brought up again", count(services, "service")));
-    }
-    format!("wanted from now on: {}", if parts.is_empty() { "the same".to_owned() } else { parts.join("; ") })
+}
+
+/// What is wanted otherwise, in parts.
+fn changed(cluster: &Cluster, change: &WantedChange) -> String {
+    let nodes = |verb: &str, nodes: Vec<String>| {
+        (!nodes.is_empty()).then(|| format!("{} {verb}: {}", count(nodes.len(), "node"), nodes.join(", ")))
+    };
+    let named = |ids: &mut dyn Iterator<Item = &NodeId>| ids.map(|id| name(cluster, id)).collect::<Vec<_>>();
+    let services = |verb: &str, of: &BTreeMap<NodeId, BTreeSet<String>>| {
+        let names: BTreeSet<String> = of.values().flatten().cloned().collect();
+        (!names.is_empty()).then(|| format!("services {verb}: {}", listed(&names)))
+    };
+    let anew = change.renew.iter().filter(|(id, steps)| id.is_machine() && steps.contains(&TaskName::Delete));
+    let newer: BTreeSet<String> = change.definitions.keys().cloned().collect();
+    let parts = [
+        change.template.as_ref().map(|template| format!("template {}", template.base.name)),
+        change.config.as_ref().map(|_| "another configuration".to_owned()),
+        (!newer.is_empty()).then(|| format!("definitions of {}", listed(&newer))),
+        nodes("come", change.nodes.values().filter_map(|node| node.hostname.clone()).collect()),
+        nodes("go", named(&mut change.leaving.keys())),
+        nodes("get another machine", named(&mut anew.map(|(id, _)| &id.node))),
+        services("come", &change.placed),
+        services("go", &change.removed),
+        (!change.wanted.is_empty())
+            .then(|| format!("{} in another state", count(change.wanted.len(), "unit"))),
+        (!change.renew.is_empty()).then(|| format!("{} brought up again", count(change.renew.len(), "unit"))),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() { "what is there stays".to_owned() } else { parts.join("; ") }
 }
 
 fn failed(outcome: &Outcome, next: FailedNext) -> String {
@@ -175,8 +196,8 @@ pub fn job_of(event: &Event, cluster: &Cluster) -> Option<u32> {
     match event {
         Event::ClusterRequested { .. } | Event::LayoutFound { .. } | Event::LayoutRefused { .. } => Some(1),
         Event::JobPlanned { job, .. }
-        | Event::JobExtended { job, .. }
         | Event::JobPaused { job, .. }
+        | Event::JobExtended { job, .. }
         | Event::JobResumed { job, .. }
         | Event::JobFailed { job, .. }
         | Event::JobEnded { job, .. } => Some(*job),
@@ -186,12 +207,14 @@ pub fn job_of(event: &Event, cluster: &Cluster) -> Option<u32> {
         | Event::TaskFailed { task, .. } => find(cluster, *task).map(|task| task.id.job.number),
         Event::ServicesWanted { at, .. }
         | Event::ServicesAdded { at, .. }
-        | Event::WantedChanged { at, .. }
-        | Event::FollowUpSet { at, .. }
         | Event::ConfigReplaced { at, .. }
+        | Event::WantedChanged { at, .. }
         | Event::ProviderFieldsGiven { at, .. } => {
             cluster.jobs.values().find(|job| job.started == *at).map(|job| job.id.number)
         }
-        Event::TemplateReplaced { .. } | Event::LeaseChanged { .. } => None,
+        Event::TemplateReplaced { .. }
+        | Event::LeaseChanged { .. }
+        | Event::FollowUpSet { .. }
+        | Event::CareChanged { .. } => None,
     }
 }

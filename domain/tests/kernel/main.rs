@@ -5,11 +5,13 @@
 mod abort;
 #[cfg(test)]
 mod add_services;
+mod budget;
+#[cfg(test)]
+mod care;
 #[cfg(test)]
 #[path = "../rules/cases.rs"]
 #[allow(dead_code, reason = "errors with labels occur in the case files of others")]
 mod cases;
-#[cfg(test)]
 mod check;
 #[cfg(test)]
 mod configure;
@@ -31,6 +33,8 @@ mod golden;
 mod history;
 #[cfg(test)]
 mod journal;
+#[cfg(test)]
+mod kinds;
 #[cfg(test)]
 mod lifecycle;
 #[cfg(test)]

@@ -119,7 +119,9 @@ impl Rig {
                 self.finish(task, attempt, outcome);
                 Some(Some(task))
             }
-            Effect::Halt { .. } | Effect::Expire { .. } => unreachable!("they are passed over"),
+            Effect::Halt { .. } | Effect::Overdue { .. } | Effect::Expire { .. } => {
+                unreachable!("they are passed over")
+            }
         }
     }
 

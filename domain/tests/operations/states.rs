@@ -106,7 +106,7 @@ fn moves(cluster: &Cluster, order: Order) -> Vec<Move> {
                     moves.push(Move::Finish(task, attempt, Outcome::Refused));
                 }
             }
-            Effect::Halt { .. } | Effect::Expire { .. } => {}
+            Effect::Halt { .. } | Effect::Overdue { .. } | Effect::Expire { .. } => {}
         }
     }
     moves.extend(commands(cluster).into_iter().map(|command| Move::Tell(Box::new(command))));

@@ -32,6 +32,13 @@ const SECRETS: (&str, &str) = ("secrets", "true: with secrets, for admins only")
 const DRY_RUN: (&str, &str) = ("dryRun", "true: say what would be done, and do nothing");
 /// What a change of a cluster may be asked for with.
 const SHOW: &[(&str, &str)] = &[DRY_RUN, ("save", "true, with `dryRun`: keep what is shown as a plan")];
+
+/// The same for a delete.
+const DELETE: &[(&str, &str)] = &[
+    DRY_RUN,
+    ("save", "true, with `dryRun`: keep what is shown as a plan"),
+    ("now", "true: stop a job under way for it"),
+];
 const TENANT: (&str, &str) = ("tenant", "in this tenant; others than the own for superadmins only");
 const STATUS: (&str, &str) = ("status", "only those in these states, separated by commas");
 const RESOURCE_STATUS: (&str, &str) = ("status", "only those that are active, inactive, staged or recalled");
@@ -41,6 +48,7 @@ pub(super) fn operations() -> Vec<Operation> {
     [
         clusters(),
         cluster_changes(),
+        care(),
         living(),
         proposals(),
         past(),
@@ -72,7 +80,7 @@ fn clusters() -> Vec<Operation> {
             .query(&[("at", "as it was: a revision, a job's id, a time (RFC 3339 or ms since 1970)")]),
         delete("/v2/clusters/{id}", change, "Delete a cluster: give all its machines back")
             .takes("ProviderFields")
-            .query(SHOW)
+            .query(DELETE)
             .refuses(&[409]),
         post("/v2/clusters/{id}", change, "End a cluster's lease at another time")
             .takes("LeaseChange")
@@ -131,6 +139,25 @@ fn cluster_changes() -> Vec<Operation> {
         on_one("/v2/clusters/{id}/resume", "Go on with a cluster that is paused"),
         on_one("/v2/clusters/{id}/abort", "Stop a create; what runs may end"),
         on_one("/v2/clusters/{id}/retry", "Go on with a create that failed"),
+    ]
+}
+
+fn care() -> Vec<Operation> {
+    let (see, change) = (Rule::read(Reader, Clusters), Rule::write(User, Clusters));
+    let of_cluster = "/v2/clusters/{id}/maintenance";
+    let of_node = "/v2/clusters/{id}/nodes/{node}/maintenance";
+    vec![
+        get("/v2/clusters/{id}/health", see, "How machines and services are, and how they are looked after")
+            .gives("HealthReport"),
+        put("/v2/clusters/{id}/health", change, "Say what happens when machines of a cluster are down")
+            .takes("HealSwitch")
+            .refuses(&[409]),
+        put(of_cluster, change, "Leave a cluster alone: nothing starts there, no probes, no healing")
+            .takes("MaintenanceReason")
+            .refuses(&[409]),
+        delete(of_cluster, change, "End a cluster's maintenance; what waited goes on").refuses(&[409]),
+        put(of_node, change, "Leave a node alone").takes("MaintenanceReason").refuses(&[409]),
+        delete(of_node, change, "End a node's maintenance").refuses(&[409]),
     ]
 }
 

@@ -1,4 +1,4 @@
-//! What can be done with drafts.
+//! What can be done with drafts, and with plans that were saved.
 
 use std::path::PathBuf;
 
@@ -103,4 +103,18 @@ impl DraftedArgs {
     pub fn is_empty(&self) -> bool {
         self.title.is_none() && self.set.is_empty() && self.services.is_empty() && self.file.is_none()
     }
+}
+
+/// Which plan to carry out.
+#[derive(Debug, Clone, Args)]
+pub struct ApplyPlanArgs {
+    /// Which cluster.
+    #[command(flatten)]
+    pub which: Which,
+    /// Number of the plan, or the file it was written to
+    #[arg(value_name = "PLAN|FILE", value_hint = ValueHint::FilePath)]
+    pub plan: String,
+    /// For how long to wait.
+    #[command(flatten)]
+    pub wait: WaitArgs,
 }

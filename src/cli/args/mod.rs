@@ -4,8 +4,11 @@
 
 mod audit;
 pub mod cluster;
+pub mod create;
 pub mod draft;
+pub mod living;
 mod nouns;
+pub mod past;
 mod provisioner;
 mod waiting;
 
@@ -13,12 +16,13 @@ mod waiting;
 pub use audit::OutcomeArg;
 pub use audit::{AuditArgs, AuditCommand, AuditFilterArgs, SecretsAt, SecretsCommand};
 pub use cluster::{
-    AddServiceArgs, ApplyPlanArgs, ClusterCommand, ClusterDiffArgs, ConfigArgs, CreateArgs, DeleteArgs,
-    ExportArgs, HistoryArgs, LeaseArgs, ListArgs, LogsArgs, PlanArgs, Seen, ServicesArgs, ShowArgs, SshArgs,
-    Told, WaitForArgs,
+    AddServiceArgs, ClusterCommand, ConfigArgs, DeleteArgs, ExportArgs, HealthArgs, LeaseArgs, ListArgs,
+    LogsArgs, MaintenanceArgs, PlanArgs, Seen, ServicesArgs, SshArgs, Told, WaitForArgs,
 };
-pub use draft::{DraftCommand, DraftedArgs};
+pub use create::CreateArgs;
+pub use draft::{ApplyPlanArgs, DraftCommand, DraftedArgs};
 pub use nouns::Noun;
+pub use past::{ClusterDiffArgs, HistoryArgs, ShowArgs};
 pub use provisioner::{ProvisionerArgs, ProvisionerNoun};
 pub use waiting::{FieldArgs, PreviewArgs, WaitArgs, WatchArgs, YesArgs};
 

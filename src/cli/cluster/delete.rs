@@ -33,7 +33,8 @@ pub async fn run(args: &DeleteArgs, client: &Client, screen: &Screen) -> Result<
             ));
         }
     }
-    let path = format!("/v2/clusters/{}", details.id);
+    let now = if args.now { "?now=true" } else { "" };
+    let path = format!("/v2/clusters/{}{now}", details.id);
     if !planned::change(Verb::Delete, &path, &fields, &args.preview, client, screen).await? {
         return Ok(());
     }

@@ -1,5 +1,6 @@
 //! `cooperage cluster …`
 
+mod care;
 mod config;
 pub mod config_values;
 mod create;
@@ -13,6 +14,7 @@ mod history;
 mod jobs;
 mod lease;
 mod list;
+mod living;
 mod logs;
 mod outcome;
 mod plan;
@@ -69,7 +71,19 @@ pub async fn run(command: ClusterCommand, client: &Client, screen: &Screen) -> R
         ClusterCommand::Stop(args) => services::change("stop", &args, client, screen).await,
         ClusterCommand::Restart(args) => services::change("restart", &args, client, screen).await,
         ClusterCommand::AddService(args) => services::add(&args, client, screen).await,
+        ClusterCommand::Resize(args) => living::resize(&args, client, screen).await,
+        ClusterCommand::RemoveService(args) => living::remove_service(&args, client, screen).await,
+        ClusterCommand::Replace(args) => living::make_anew("replace", &args, client, screen).await,
+        ClusterCommand::Heal(args) => living::make_anew("heal", &args, client, screen).await,
+        ClusterCommand::Set(args) => living::set(&args, client, screen).await,
+        ClusterCommand::Upgrade(args) => living::upgrade(&args, client, screen).await,
+        ClusterCommand::Rollback(args) => living::roll_back(&args, client, screen).await,
+        ClusterCommand::Converge(args) => living::converge(&args, client, screen).await,
+        ClusterCommand::Errand(args) => living::errand(&args, client, screen).await,
+        ClusterCommand::Cancel(args) => living::cancel(&args, client, screen).await,
         ClusterCommand::Lease(args) => lease::run(&args, client, screen).await,
+        ClusterCommand::Health(args) => care::health(&args, client, screen).await,
+        ClusterCommand::Maintenance(args) => care::maintenance(&args, client, screen).await,
         ClusterCommand::Delete(args) => delete::run(&args, client, screen).await,
         ClusterCommand::Pause(told) => {
             let Some(id) = tell(&told, "pause", client, screen).await? else { return Ok(()) };

@@ -50,7 +50,8 @@ pub async fn change(
         return Ok(true);
     }
     let save = if args.save.is_some() { "&save=true" } else { "" };
-    let path = format!("{path}?dryRun=true{save}");
+    let joined = if path.contains('?') { '&' } else { '?' };
+    let path = format!("{path}{joined}dryRun=true{save}");
     let shown: Value = match verb {
         Verb::Post => client.post(&path, body).await?,
         Verb::Put => client.put(&path, body).await?,

@@ -6,6 +6,7 @@ use console::style;
 use cooperage_domain::id::JobId;
 use serde_json::Value;
 
+use super::care::Maintenance;
 use super::find;
 use super::lease;
 use super::list::progress;
@@ -109,6 +110,7 @@ fn text(details: &Details, is_wide: bool) -> String {
     field("expires", &expires);
     field("progress", &details.progress.as_ref().map(progress).unwrap_or_default());
     field("message", details.message.as_deref().unwrap_or_default());
+    field("left alone", &details.maintenance.as_ref().map(Maintenance::text).unwrap_or_default());
     for link in details.ready_links() {
         field("link", &format!("{}  {}", link.url, style(link.label.as_str()).dim()));
     }
@@ -133,7 +135,7 @@ pub fn nodes_table(nodes: &[Node], is_wide: bool) -> String {
             node.properties.nodenum.to_string(),
             node.properties.hostname.clone().unwrap_or_default(),
             node.address().unwrap_or_default().to_owned(),
-            status(&node.status),
+            status(&node.standing()),
             node.services(),
             node.properties.hardwaretype.clone(),
             node.properties.imagetype.clone(),

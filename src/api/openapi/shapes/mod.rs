@@ -2,6 +2,7 @@
 //! the tests hold what they say against these.
 
 mod access;
+mod care;
 mod catalog;
 mod clusters;
 mod living;
@@ -21,6 +22,7 @@ pub fn add_all(mut all: ComponentsBuilder) -> ComponentsBuilder {
         clusters: Account Progress ClusterSummary ClusterCreated Cluster Node RegisteredNode
             ClusterStatus StagedTask Attempt GraphTask Plan LogLine Logs ProviderFields LeaseChange
             ConfigChange ServicesToAdd NodeQuestion;
+        care: Maintenance MaintenanceReason HealSwitch DownNote UnitHealth NodeHealth HealthReport;
         living: SizeChange MachinesAnew Reconfiguration UpgradeOrder RollBackOrder Convergence ErrandOrder
             Cancellation;
         catalog: AppliedEntity AppliedChange Export Resource;
