@@ -12,7 +12,7 @@ use cooperage_domain::task::TaskName;
 use crate::machines::Outcome;
 use crate::refusals::check_remedy;
 use crate::rig::{Rig, same, wanted};
-use crate::table::{OPERATIONS, Operation, by, cancel};
+use crate::table::{OPERATIONS, Operation, QUEUE_TIMEOUT, by, cancel};
 
 /// Runs `test` for every operation, and says all that is wrong with any, not only the first.
 fn for_each(test: fn(&Operation)) {
@@ -28,7 +28,7 @@ fn for_each(test: fn(&Operation)) {
 }
 
 /// Commands by which what runs is started and ended: every row is made of them.
-const MACHINERY: [&str; 3] = ["StartAttempt", "FinishAttempt", "TimeOutAttempt"];
+const MACHINERY: [&str; 4] = ["StartAttempt", "FinishAttempt", "TimeOutAttempt", "TimeOutQueue"];
 
 #[test]
 fn every_command_has_a_row() {
@@ -60,6 +60,32 @@ fn every_operation_may_fail_at_each_task() {
                 rig.clone().check_delete();
                 check_going_on(rig, &smooth, &format!("task {failing}, {outcome:?}"));
             }
+        }
+    });
+}
+
+#[test]
+fn every_operation_may_wait_for_a_worker_in_vain() {
+    for_each(|operation| {
+        let begun = operation.begun();
+        let mut smooth = begun.clone();
+        let ran: BTreeSet<u32> = smooth.run().into_iter().collect();
+        for alone in ran {
+            let mut rig = begun.clone();
+            let mut given_up = false;
+            while let Some(effect) = rig.next_or_resume() {
+                if given_up || !matches!(effect, Effect::Start { task, .. } if task == alone) {
+                    rig.step(Rig::smooth);
+                    continue;
+                }
+                rig.world.now += QUEUE_TIMEOUT;
+                rig.tell(Command::TimeOutQueue { task: alone, why: "there are none".into() }).unwrap();
+                given_up = true;
+            }
+            assert!(given_up, "task {alone} is never ready");
+            rig.rest();
+            rig.clone().check_delete();
+            check_going_on(rig, &smooth, &format!("nobody takes task {alone}"));
         }
     });
 }
