@@ -2,6 +2,7 @@
 //!
 //! Strongest first: `--set section.key=value`, `COOPERAGE__SECTION__KEY` in the environment, the file, the defaults.
 
+mod callbacks;
 mod health;
 mod http;
 mod jobs;
@@ -12,10 +13,12 @@ use std::path::{Path, PathBuf};
 
 use config::{Config, Environment, File, FileFormat};
 use cooperage_domain::cluster::Limits;
+use cooperage_domain::invalid::Invalid;
 use cooperage_plugins::resources::ArchiveLimits;
 use cooperage_schema::DatabaseUrl;
 use serde::{Deserialize, Serialize, Serializer};
 
+pub use callbacks::{Callbacks, Leases, SETTINGS_PREFIX};
 pub use health::Health;
 pub use http::{ClientTls, Http, Tls, TlsFiles};
 pub use jobs::Jobs;
@@ -65,6 +68,10 @@ pub struct Settings {
     pub jobs: Jobs,
     /// How machines and services are probed, and what happens when they are down.
     pub health: Health,
+    /// When leases are warned of.
+    pub leases: Leases,
+    /// Who is called when jobs begin and end.
+    pub callbacks: Callbacks,
     /// Limits on what may be asked.
     pub limits: RequestLimits,
     /// What is logged, and how.
@@ -73,6 +80,8 @@ pub struct Settings {
     #[cfg(feature = "simulation")]
     #[serde(default)]
     pub simulation: Simulation,
+    #[serde(default, skip_serializing)]
+    server: Option<callbacks::CooprServer>,
 }
 
 /// Which database.
@@ -311,6 +320,9 @@ pub enum SettingsError {
     /// An override has no `=`.
     #[error("--set {0:?} is not of the form section.key=value")]
     BadOverride(String),
+    /// A value is none that can be used.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
     /// The folder the program was started in is gone, so that a relative path names nothing.
     #[error("data_dir: {0}; use an absolute path")]
     NoFolder(std::io::Error),
@@ -349,6 +361,10 @@ impl Settings {
             builder = builder.set_override(key.trim(), value.trim())?;
         }
         let mut settings: Self = builder.build()?.try_deserialize()?;
+        if let Some(server) = settings.server.take() {
+            server.overlay(&mut settings.callbacks.http)?;
+        }
+        settings.callbacks.networks()?;
         settings.data_dir = std::path::absolute(&settings.data_dir).map_err(SettingsError::NoFolder)?;
         let user = settings.listen.user;
         if settings.auth.mode == AuthMode::Headers && !user.ip().is_loopback() && !settings.auth.trust_network
@@ -407,7 +423,7 @@ impl Settings {
     /// Limits new clusters get.
     #[must_use]
     pub fn job_limits(&self) -> Limits {
-        self.jobs.limits()
+        Limits { lease_warning: self.leases.warning(), ..self.jobs.limits() }
     }
 }
 

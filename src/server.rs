@@ -2,6 +2,7 @@
 
 #[cfg(feature = "s3")]
 mod bucket;
+pub mod courier;
 mod external_plugins;
 mod first_start;
 mod listen;
@@ -21,6 +22,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use actix::{Actor, Addr, Arbiter};
+use cooperage_actors::callbacks::{CallbackOffice, Callbacks, Gate};
 use cooperage_actors::clock::{SharedClock, WallClock};
 use cooperage_actors::estimate::Estimates;
 use cooperage_actors::fleet::{Fleet, FleetOffice};
@@ -43,6 +45,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::{self, AppState};
 use crate::config::Settings;
+use courier::HttpCourier;
 use plugins::Installed;
 use worker_control::HttpWorkerControl;
 
@@ -195,7 +198,9 @@ fn start_actors(
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let limit = RunningLimit::new(settings.workers.max_running_tasks);
     let pool = WorkerPool::new(settings.workers.local).within(limit.clone(), SUPERADMIN).start();
-    let journal = Journal::new(store.journal(), logger.clone());
+    let callbacks = callback_office(&settings, &store, &clock, runtime, logger)?;
+    let calls = Callbacks::new(Arc::clone(&callbacks)).start();
+    let journal = Journal::new(store.journal(), logger.clone()).with_callbacks(calls.clone().recipient());
     let office = Office {
         store: store.clone(),
         journal: Journal::start_in_arbiter(&Arbiter::new().handle(), |_| journal),
@@ -212,6 +217,7 @@ fn start_actors(
     };
     let (handover, journal, log) = (office.handover.clone(), office.journal.clone(), office.log.clone());
     let fleet = start_fleet(&settings, &store, &office, runtime)?;
+    let gate = Gate::new(Arc::clone(&callbacks));
     let watch = HealthOffice {
         store: store.clone(),
         vault: vault.clone(),
@@ -220,13 +226,18 @@ fn start_actors(
         clock: Arc::clone(&clock),
         logger: logger.clone(),
         settings: settings.health.settings(),
-        registry: Registry::new(office).within(limit).start(),
+        registry: Registry::new(office)
+            .within(limit)
+            .with_gate(gate, settings.callbacks.expiry_veto_ms())
+            .start(),
     };
     let registry = watch.registry.clone();
     let health = HealthMonitor::new(watch).start();
     Ok(AppState {
         settings,
         store,
+        callbacks,
+        calls,
         registry,
         health,
         journal,
@@ -244,6 +255,33 @@ fn start_actors(
         log,
         stopping: CancellationToken::new(),
     })
+}
+
+/// What is needed to call those who are told of jobs.
+fn callback_office(
+    settings: &Settings,
+    store: &Store,
+    clock: &SharedClock,
+    runtime: &Runtime,
+    logger: &Logger,
+) -> Result<Arc<CallbackOffice>, ServeError> {
+    let callbacks = &settings.callbacks;
+    for hook in callbacks.http.hooks() {
+        let setting = format!(
+            "callbacks.http.{}.url",
+            hook.events.iter().map(|event| event.as_str()).collect::<String>()
+        );
+        courier::target(&hook.url, None).map_err(|fault| Invalid { field: setting, ..fault })?;
+    }
+    Ok(Arc::new(CallbackOffice {
+        store: store.clone(),
+        courier: Arc::new(HttpCourier::new(callbacks.networks()?, runtime.handle().clone())?),
+        settings_hooks: callbacks.http.hooks(),
+        settings_secret: callbacks.http.secret()?,
+        rules: callbacks.rules(),
+        clock: Arc::clone(clock),
+        logger: logger.clone(),
+    }))
 }
 
 /// The provisioners elsewhere, with what is stored of them and of the workers that tenants are to have.

@@ -58,6 +58,8 @@ pub enum Deadline {
     },
     /// A cluster's lease has run out.
     Lease(ClusterId),
+    /// A cluster's lease ends soon.
+    LeaseWarning(ClusterId),
     /// A cluster has had nothing to do for a while.
     Idle(ClusterId),
     /// Something is to be probed.

@@ -9,12 +9,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix::{Actor, Context, Handler, Message, ResponseFuture};
+use actix::{Actor, Context, Handler, Message, Recipient, ResponseFuture};
 use cooperage_domain::cluster::{Cluster, EVENT_VERSION, Event};
 use cooperage_schema::{Append, AppendError, Journal as Writer, StoredEvent};
 use slog::{Logger, warn};
 use tokio::sync::oneshot;
 
+use crate::callbacks::Look;
 use crate::estimate::sample;
 use crate::projection::project;
 
@@ -30,6 +31,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// The way to the journal.
 pub struct Journal {
     writer: Writer,
+    /// Told when something is durable that hooks may have to be told.
+    callbacks: Option<Recipient<Look>>,
     logger: Logger,
 }
 
@@ -37,7 +40,13 @@ impl Journal {
     /// In front of the store's writer.
     #[must_use]
     pub const fn new(writer: Writer, logger: Logger) -> Self {
-        Self { writer, logger }
+        Self { writer, callbacks: None, logger }
+    }
+
+    /// Which tells these when there is something to tell.
+    #[must_use]
+    pub fn with_callbacks(self, callbacks: Recipient<Look>) -> Self {
+        Self { callbacks: Some(callbacks), ..self }
     }
 }
 
@@ -111,8 +120,10 @@ impl Handler<Record> for Journal {
 
     fn handle(&mut self, record: Record, _: &mut Self::Context) -> Self::Result {
         let (writer, logger) = (self.writer.clone(), self.logger.clone());
+        let callbacks = self.callbacks.clone();
         Box::pin(async move {
             let append = append(&record)?;
+            let callbacks = callbacks.filter(|_| !append.projection.occurrences.is_empty());
             // The actor changes the state in place next time, which it can only when nobody else holds it.
             let cluster = record.cluster.id;
             drop(record);
@@ -125,12 +136,20 @@ impl Handler<Record> for Journal {
                         tokio::time::sleep(pause).await;
                         pause = (pause * 2).min(LONGEST_PAUSE);
                     }
-                    other => return other,
+                    other => return told(other, callbacks.as_ref()),
                 }
             }
-            append_once(&writer, append).await
+            told(append_once(&writer, append).await, callbacks.as_ref())
         })
     }
+}
+
+/// Tells those who make calls that there may be some, once what they are about is durable.
+fn told(outcome: Result<(), RecordError>, callbacks: Option<&Recipient<Look>>) -> Result<(), RecordError> {
+    if let (Ok(()), Some(callbacks)) = (&outcome, callbacks) {
+        callbacks.do_send(Look);
+    }
+    outcome
 }
 
 async fn append_once(writer: &Writer, append: Append) -> Result<(), RecordError> {

@@ -9,6 +9,7 @@
 //!             ├─ Fleet                 provisioners elsewhere, and how many workers each has for whom
 //!             ├─ HealthMonitor         probes machines and services, and has healed what is down
 //!             ├─ Janitor               deadlines
+//!             ├─ Callbacks             tells others of jobs and leases
 //!             └─ Journal               makes events durable, many at a time
 //! ```
 //!
@@ -18,6 +19,7 @@
 //! Nothing that blocks runs in a handler.
 
 pub mod agent;
+pub mod callbacks;
 pub mod clock;
 pub mod cluster;
 pub mod estimate;
@@ -27,6 +29,7 @@ pub mod health;
 pub mod janitor;
 pub mod journal;
 pub mod node;
+pub mod occurrence;
 pub mod pace;
 pub mod projection;
 pub mod provisioner;

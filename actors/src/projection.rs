@@ -7,6 +7,8 @@ use cooperage_domain::id::NodeId;
 use cooperage_domain::task::TaskName;
 use cooperage_schema::{ClusterRow, JobRow, NodeRow, Projection, TaskRow};
 
+use crate::occurrence::occurrences;
+
 /// The rows that changed with `events`, which led to `cluster`.
 #[must_use]
 pub fn project(cluster: &Cluster, events: &[Event]) -> Projection {
@@ -27,6 +29,7 @@ pub fn project(cluster: &Cluster, events: &[Event]) -> Projection {
         jobs: touched.jobs.iter().filter_map(|number| cluster.jobs.get(number)).map(job_row).collect(),
         tasks: touched.tasks.iter().filter_map(task_row).collect(),
         durations: Vec::new(),
+        occurrences: occurrences(cluster, events),
         gone: touched.gone.into_iter().collect(),
     }
 }
@@ -78,6 +81,7 @@ impl Touched {
             | Event::ConfigReplaced { .. }
             | Event::TemplateReplaced { .. }
             | Event::ProviderFieldsGiven { .. }
+            | Event::LeaseWarned { .. }
             | Event::LeaseChanged { .. } => {}
             Event::CareChanged { change, .. } => self.nodes.extend(cared_for(change, cluster)),
             Event::JobFailed { job, .. } | Event::JobEnded { job, .. } => {

@@ -23,7 +23,7 @@ use actix::fut::wrap_future;
 use actix::{
     Actor, ActorFutureExt, Addr, Arbiter, AsyncContext, Context, Handler, ResponseActFuture, ResponseFuture,
 };
-use cooperage_domain::cluster;
+use cooperage_domain::cluster::{self, Event};
 use cooperage_domain::id::ClusterId;
 use cooperage_schema::{Store, Vault};
 use slog::Logger;
@@ -32,6 +32,7 @@ use tokio::sync::oneshot;
 pub use load::{FindError, event, read, read_at};
 pub use message::{Create, Find, FindPool, ListPools, Look, Stopped, Tell, TellAt, TellError};
 
+use crate::callbacks::Gate;
 use crate::clock::SharedClock;
 use crate::cluster::{Cluster, Found, Identity, OperateError, Surroundings};
 use crate::estimate::Estimates;
@@ -76,6 +77,10 @@ pub struct Office {
 pub struct Registry {
     office: Office,
     pace: Pace,
+    /// Asked before jobs begin.
+    gate: Option<Gate>,
+    /// For how long after the end of a lease a refusal keeps the cluster, in ms.
+    veto_ms: i64,
     live: HashMap<ClusterId, Live>,
     /// Who waits for clusters that are being read: each is read and claimed once, however many ask.
     loading: HashMap<ClusterId, Vec<Asker>>,
@@ -106,13 +111,29 @@ impl Registry {
     #[must_use]
     pub fn with_pace(office: Office, pace: Pace) -> Self {
         let (live, loading, failures) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self { office, pace, live, loading, failures, limit: RunningLimit::default(), started: 0 }
+        Self {
+            office,
+            pace,
+            live,
+            loading,
+            failures,
+            limit: RunningLimit::default(),
+            gate: None,
+            veto_ms: 0,
+            started: 0,
+        }
     }
 
     /// With a limit of running tasks that the pools of all tenants keep.
     #[must_use]
     pub fn within(self, limit: RunningLimit) -> Self {
         Self { limit, ..self }
+    }
+
+    /// Asked before jobs begin. When a lease has ended, a refusal keeps the cluster for `veto_ms` at most.
+    #[must_use]
+    pub fn with_gate(self, gate: Gate, veto_ms: i64) -> Self {
+        Self { gate: Some(gate), veto_ms, ..self }
     }
 
     /// The worker pool of a tenant. One without workers has a pool all the same: its tasks wait there until it gets some.
@@ -220,13 +241,27 @@ impl Handler<Look> for Registry {
     }
 }
 
+/// Lets the events of a new cluster through when nobody refuses it.
+async fn ask_of_create(gate: Option<Gate>, events: Vec<Event>, now: i64) -> Result<Vec<Event>, OperateError> {
+    if let (Some(gate), Some(after)) = (gate, cluster::replay(&events)) {
+        gate.ask(&after, &events, now).await?;
+    }
+    Ok(events)
+}
+
 impl Handler<Create> for Registry {
     type Result = ResponseActFuture<Self, Result<(), OperateError>>;
 
-    fn handle(&mut self, create: Create, ctx: &mut Self::Context) -> Self::Result {
-        let address = self.start(create.id, &create.tenant, None, 1, ctx);
-        let found = Found { events: create.events, who: create.who };
-        let answer = async move { address.send(found).await.unwrap_or(Err(OperateError::Gone)) };
-        Box::pin(wrap_future(answer))
+    fn handle(&mut self, create: Create, _: &mut Self::Context) -> Self::Result {
+        let Create { id, tenant, events, who } = create;
+        let asked = ask_of_create(self.gate.clone(), events, self.office.clock.now());
+        Box::pin(wrap_future(asked).then(move |events, registry: &mut Self, ctx: &mut Context<Self>| {
+            let found =
+                events.map(|events| (registry.start(id, &tenant, None, 1, ctx), Found { events, who }));
+            wrap_future(async move {
+                let (address, found) = found?;
+                address.send(found).await.unwrap_or(Err(OperateError::Gone))
+            })
+        }))
     }
 }

@@ -21,6 +21,44 @@ pub struct LeaseDuration {
     /// Longest extension at a time.
     #[serde(deserialize_with = "duration")]
     pub step: i64,
+    /// How long before its end a lease is warned of; 0: not at all, absent: as the server's settings say.
+    #[serde(deserialize_with = "optional_duration", skip_serializing_if = "Option::is_none")]
+    pub warning: Option<i64>,
+}
+
+/// How long before its end a lease is warned of. Times in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LeaseWarning {
+    /// Said for the cluster or its template; 0 is never.
+    pub said: Option<i64>,
+    /// Otherwise so many percent of the lease; 0 is never.
+    pub percent: u8,
+    /// But no more than this.
+    pub longest: i64,
+}
+
+impl Default for LeaseWarning {
+    fn default() -> Self {
+        Self { said: None, percent: 10, longest: 86_400_000 }
+    }
+}
+
+impl LeaseWarning {
+    /// How long before its end a lease of this length is warned of, in ms; 0 is not at all.
+    #[must_use]
+    pub fn lead(&self, length: i64) -> i64 {
+        let share = || {
+            (length / 100).saturating_mul(self.percent.into()) + length % 100 * i64::from(self.percent) / 100
+        };
+        self.said.unwrap_or_else(|| share().min(self.longest)).max(0)
+    }
+}
+
+/// When a lease is warned of that ends at `expires` with a `lead`: not before the cluster was `created`.
+#[must_use]
+pub fn warning_at(created: i64, expires: i64, lead: i64) -> i64 {
+    expires.saturating_sub(lead).max(created)
 }
 
 impl LeaseDuration {
@@ -132,6 +170,14 @@ fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error>
     }
 }
 
+fn optional_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    if value.is_null() {
+        return Ok(None);
+    }
+    duration(value).map(Some).map_err(serde::de::Error::custom)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_request_may_shorten_the_initial_lease_but_not_lengthen_it() {
-        let limited = LeaseDuration { initial: 10_000, max: 30_000, step: 5_000 };
+        let limited = LeaseDuration { initial: 10_000, max: 30_000, step: 5_000, warning: None };
         assert_eq!(limited.initial_lease(None), Ok(10_000));
         assert_eq!(limited.initial_lease(Some(-1)), Ok(10_000));
         assert_eq!(limited.initial_lease(Some(2_000)), Ok(2_000));
@@ -164,7 +210,7 @@ mod tests {
 
     #[test]
     fn extending_is_bounded_by_step_and_max() {
-        let lease = LeaseDuration { initial: 10_000, max: 12_000, step: 1_000 };
+        let lease = LeaseDuration { initial: 10_000, max: 12_000, step: 1_000, warning: None };
         assert!(lease.check_expiry(0, 10_000, 12_000).is_err_and(|e| e.fault.contains("increment")));
         assert!(lease.check_expiry(0, 10_000, 9_000).is_ok());
         assert!(lease.check_expiry(0, 11_500, 12_001).is_err_and(|e| e.fault.contains("max")));
@@ -174,8 +220,36 @@ mod tests {
 
     #[test]
     fn max_below_initial_is_refused_and_zero_is_the_longest() {
-        let check = |initial, max| LeaseDuration { initial, max, step: 0 }.check("t").is_ok();
+        let check = |initial, max| LeaseDuration { initial, max, step: 0, warning: None }.check("t").is_ok();
         assert!(check(5, 5) && check(5, 0) && check(0, 0));
         assert!(!check(6, 5) && !check(0, 5));
+    }
+
+    #[test]
+    fn a_lease_is_warned_of_a_tenth_before_its_end_but_at_most_a_day() {
+        let (hour, day) = (3_600_000, 86_400_000);
+        let usual = LeaseWarning::default();
+        for (length, lead) in [(0, 0), (5, 0), (10 * hour, hour), (10 * day, day), (90 * day, day)] {
+            assert_eq!(usual.lead(length), lead, "{length}");
+        }
+        assert_eq!(usual.lead(i64::MAX), day);
+        assert_eq!(LeaseWarning { said: Some(7), ..usual }.lead(10 * day), 7);
+        assert_eq!(LeaseWarning { said: Some(0), ..usual }.lead(10 * day), 0);
+        assert_eq!(LeaseWarning { percent: 0, ..usual }.lead(10 * day), 0);
+        assert_eq!(warning_at(100, 200, 30), 170);
+        assert_eq!(warning_at(100, 200, 500), 100, "not before there is a cluster");
+    }
+
+    #[test]
+    fn a_template_says_how_long_before_or_leaves_it_open() {
+        let read = |json: &str| serde_json::from_str::<LeaseDuration>(json);
+        assert_eq!(read(r#"{"initial": "7d", "warning": "12h"}"#).unwrap().warning, Some(43_200_000));
+        assert_eq!(read(r#"{"warning": 0}"#).unwrap().warning, Some(0));
+        let open = read(r#"{"warning": null}"#).unwrap();
+        assert_eq!(
+            serde_json::to_value(open).unwrap(),
+            serde_json::json!({"initial": 0, "max": 0, "step": 0})
+        );
+        assert!(read(r#"{"warning": -1}"#).is_err());
     }
 }

@@ -10,6 +10,7 @@
 pub mod access;
 pub mod audit;
 pub mod backoff;
+pub mod callback;
 pub mod cluster;
 pub mod cluster_secrets;
 pub mod dependency_cycle;

@@ -8,6 +8,7 @@ use cooperage_domain::task::TaskName;
 use crate::bulk::Holds::{Int, Text};
 use crate::bulk::{Insert, Present};
 use crate::durations::DurationSample;
+use crate::occurrences::Occurrence;
 use crate::sql::Value;
 
 /// What changed with the events of one append. Every row is whole and replaces the one with its id.
@@ -23,6 +24,8 @@ pub struct Projection {
     pub tasks: Vec<TaskRow>,
     /// Durations that became known.
     pub durations: Vec<DurationSample>,
+    /// What hooks may have to be told.
+    pub occurrences: Vec<Occurrence>,
     /// Nodes that the cluster has no more.
     pub gone: Vec<NodeId>,
 }
@@ -279,6 +282,9 @@ impl Projection {
             self.jobs.iter().filter(|row| row.id.cluster != cluster).map(|row| row.id.to_string());
         let foreign_task =
             self.tasks.iter().filter(|row| row.id.job.cluster != cluster).map(|row| row.id.to_string());
-        foreign_cluster.chain(foreign_node).chain(foreign_job).chain(foreign_task).next()
+        let occurrences = self.occurrences.iter().filter(|row| row.cluster != cluster);
+        let foreign_occurrence = occurrences.map(|row| row.cluster.to_string());
+        let foreign = foreign_cluster.chain(foreign_node).chain(foreign_job).chain(foreign_task);
+        foreign.chain(foreign_occurrence).next()
     }
 }

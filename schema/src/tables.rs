@@ -269,6 +269,65 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    callbacks (id) {
+        id -> Text,
+        tenant -> Text,
+        name -> Text,
+        url -> Text,
+        events -> Text,
+        actions -> Text,
+        timeout_ms -> BigInt,
+        on_error -> Text,
+        sealed -> Nullable<Text>,
+        created_ms -> BigInt,
+        created_by -> Text,
+    }
+}
+
+diesel::table! {
+    callback_occurrences (cluster, sequence) {
+        cluster -> BigInt,
+        sequence -> BigInt,
+        tenant -> Text,
+        at_ms -> BigInt,
+        event -> Text,
+        action -> Nullable<Text>,
+        job -> Nullable<BigInt>,
+        document -> Text,
+    }
+}
+
+diesel::table! {
+    callback_deliveries (id) {
+        id -> Text,
+        callback -> Text,
+        tenant -> Text,
+        event -> Text,
+        action -> Nullable<Text>,
+        cluster -> Nullable<BigInt>,
+        job -> Nullable<BigInt>,
+        body -> Text,
+        created_ms -> BigInt,
+        status -> Text,
+        attempts -> BigInt,
+        tries_left -> BigInt,
+        next_ms -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    callback_attempts (delivery, number) {
+        delivery -> Text,
+        number -> BigInt,
+        at_ms -> BigInt,
+        duration_ms -> BigInt,
+        code -> Nullable<BigInt>,
+        answer -> Text,
+        fault -> Nullable<Text>,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(clusters, nodes, ownership, servers, tasks);
 diesel::allow_tables_to_appear_in_same_query!(sessions, users);
 

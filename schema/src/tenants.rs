@@ -8,7 +8,7 @@ use crate::projection::TERMINATED;
 use crate::sql::{Statement, Value};
 use crate::store::Store;
 use crate::tables::{clusters, profiles, registered_nodes, tenants, tokens};
-use crate::{entities, keyring, resources, users};
+use crate::{callbacks, entities, keyring, resources, users};
 
 /// Id and name of the tenant of the installation's operators. It is there from the start and stays.
 pub const SUPERADMIN: &str = "superadmin";
@@ -146,6 +146,7 @@ fn refuse_live_clusters(engine: &mut Engine, tenant: &Tenant) -> Result<(), Stor
 
 fn forget(engine: &mut Engine, id: &str) -> QueryResult<()> {
     entities::clear(engine, id)?;
+    callbacks::clear(engine, id)?;
     keyring::forget(engine, id)?;
     resources::clear(engine, id)?;
     diesel::delete(profiles::table.filter(profiles::tenant.eq(id))).execute(engine)?;

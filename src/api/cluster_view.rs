@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cooperage_actors::estimate::Estimates;
-use cooperage_domain::cluster::{Cluster, Job, Node, Task, view};
+use cooperage_domain::cluster::{Cluster, ClusterStatus, Job, Node, Task, view};
 use cooperage_domain::entity::Link;
 use cooperage_domain::macros::{ClusterView, expand_link};
 use cooperage_domain::plan::{schedule, stages};
@@ -26,6 +26,7 @@ pub fn details(cluster: &Cluster) -> Value {
         "account": cluster.account,
         "createTime": cluster.created,
         "expireTime": cluster.expires,
+        "expiryWarningTime": cluster.warning_at(),
         "provider": cluster.provider,
         "clusterTemplate": cluster.template,
         "nodes": nodes,
@@ -44,6 +45,19 @@ pub fn details(cluster: &Cluster) -> Value {
         fields.insert("maintenance".to_owned(), json!(maintenance));
     }
     details
+}
+
+/// Adds to a cluster that is shown how long its lease still lasts, in ms, and whether that is soon.
+pub fn add_lease_left(shown: &mut Value, now: i64) {
+    let (Some(expires), Some(status)) = (shown["expireTime"].as_i64(), shown["status"].as_str()) else {
+        return;
+    };
+    if expires == 0 || status == ClusterStatus::Terminated.as_str() {
+        return;
+    }
+    let is_soon = shown["expiryWarningTime"].as_i64().is_some_and(|from| from <= now);
+    shown["expiresIn"] = expires.saturating_sub(now).max(0).into();
+    shown["expiring"] = is_soon.into();
 }
 
 /// Everything about one node.

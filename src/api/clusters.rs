@@ -15,7 +15,7 @@ use super::apply::refuse_cycles;
 use super::audit::about;
 use super::body;
 use super::cluster_changes;
-use super::cluster_view::{details, plan, status};
+use super::cluster_view::{add_lease_left, details, plan, status};
 use super::edge::{Keyed, StateTag};
 use super::export;
 use super::identity::Identity;
@@ -60,6 +60,7 @@ struct ListQuery {
 
 async fn list(state: State, identity: Identity, query: web::Query<ListQuery>, part: Paging) -> Answer {
     let place: Option<(i64, u64)> = part.place(LIST)?;
+    let now = state.clock.now();
     let behind = place.map(|(created, id)| (created, ClusterId(id)));
     let limit = part.wanted();
     let known = ["pending", "active", "incomplete", "inconsistent", "terminated"];
@@ -82,7 +83,9 @@ async fn list(state: State, identity: Identity, query: web::Query<ListQuery>, pa
     part.link(&mut answer, LIST, last);
     let summaries: Result<Vec<Value>, _> =
         rows.iter().map(|row| serde_json::from_str(&row.summary)).collect();
-    Ok(answer.json(summaries.map_err(Problem::internal)?))
+    let mut summaries = summaries.map_err(Problem::internal)?;
+    summaries.iter_mut().for_each(|summary| add_lease_left(summary, now));
+    Ok(answer.json(summaries))
 }
 
 /// What the caller wants of a create beyond the request.
@@ -245,6 +248,7 @@ async fn get(state: State, identity: Identity, id: web::Path<String>, moment: we
         })
         .await?;
     let mut details = details(&shown);
+    add_lease_left(&mut details, state.clock.now());
     secrets.hide_in(&mut details["provider"]);
     Ok(at_state(&shown).json(details))
 }

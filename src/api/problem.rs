@@ -5,6 +5,7 @@ use std::ops::{Deref, DerefMut};
 
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, HttpResponseBuilder, ResponseError};
+use cooperage_actors::callbacks::GateError;
 use cooperage_actors::cluster::OperateError;
 use cooperage_actors::registry::{FindError, TellError};
 use cooperage_domain::cluster::{Refusal, RequestFault};
@@ -266,6 +267,14 @@ impl From<OperateError> for Problem {
             OperateError::Refused(refusal) => refusal.into(),
             OperateError::Moved { .. } => Self::new(StatusCode::PRECONDITION_FAILED, fault.to_string())
                 .with_remedy("get the cluster again, and send the new ETag in If-Match"),
+            OperateError::NotLetIn(GateError::Vetoed(ref veto)) => {
+                let mut problem = Self::new(StatusCode::CONFLICT, fault.to_string())
+                    .with_remedy("settle it with whoever keeps the callback, or have the callback changed");
+                problem.more.insert("callback".to_owned(), veto.hook.as_str().into());
+                problem.more.insert("reason".to_owned(), veto.reason.as_str().into());
+                problem
+            }
+            OperateError::NotLetIn(GateError::Store(fault)) => fault.into(),
             OperateError::NotRecorded(_) | OperateError::Gone => Self::unavailable(fault),
         }
     }

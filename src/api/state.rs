@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use actix::Addr;
 use actix_web::web;
+use cooperage_actors::callbacks::{CallbackOffice, Callbacks};
 use cooperage_actors::clock::SharedClock;
 use cooperage_actors::cluster::GetState;
 use cooperage_actors::estimate::Estimates;
@@ -35,6 +36,10 @@ pub struct AppState {
     pub settings: Settings,
     /// Everything durable.
     pub store: Store,
+    /// Who is called when jobs begin and end.
+    pub callbacks: Arc<CallbackOffice>,
+    /// Sees to it that calls are made.
+    pub calls: Addr<Callbacks>,
     /// Who is where.
     pub registry: Addr<Registry>,
     /// Probes machines and services.

@@ -3,6 +3,7 @@
 mod apply;
 mod args;
 mod audit;
+mod callback;
 mod client;
 pub mod cluster;
 mod complete;

@@ -185,6 +185,7 @@ impl Handler<TimeUp> for Cluster {
             | Deadline::Attempt { .. }
             | Deadline::Lease(_)
             | Deadline::Probes
+            | Deadline::LeaseWarning(_)
             | Deadline::Heartbeat(_) => {}
         }
     }

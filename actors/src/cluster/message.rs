@@ -7,6 +7,7 @@ use cooperage_domain::cluster::{self, Command, Event, Refusal};
 use cooperage_domain::id::NodeId;
 use cooperage_domain::task::{TaskOrder, TaskReport};
 
+use crate::callbacks::GateError;
 use crate::journal::RecordError;
 
 /// Why a cluster did not do what it was told.
@@ -24,6 +25,9 @@ pub enum OperateError {
         /// Number of the last event it knows.
         now: u64,
     },
+    /// A start hook does not let the job begin, or could not be looked for.
+    #[error(transparent)]
+    NotLetIn(#[from] GateError),
     /// The actor went away.
     #[error("the cluster is being restarted; try again")]
     Gone,

@@ -51,14 +51,18 @@ impl Cluster {
                 }
                 Effect::Overdue { task, at } => self.watch_queue(task, at, ctx),
                 Effect::Halt { task, node, attempt } => self.node(&node, ctx).do_send(Halt { task, attempt }),
-                Effect::Expire { at } => self.surroundings.colleagues.janitor.do_send(Arm {
-                    deadline: Deadline::Lease(self.id),
-                    at,
-                    // It outlives this actor, which may rest when the time comes.
-                    whom: self.surroundings.registry.clone().recipient(),
-                }),
+                Effect::Warn { at } => self.arm_lease(Deadline::LeaseWarning(self.id), at),
+                Effect::Expire { at } | Effect::CutShort { at } => {
+                    self.arm_lease(Deadline::Lease(self.id), at)
+                }
             }
         }
+    }
+
+    /// Told to the registry, which outlives this actor: it may rest when the time comes.
+    fn arm_lease(&self, deadline: Deadline, at: i64) {
+        let whom = self.surroundings.registry.clone().recipient();
+        self.surroundings.colleagues.janitor.do_send(Arm { deadline, at, whom });
     }
 
     /// A cluster with nothing to do stops after a while; the registry starts it again when somebody asks for it.
@@ -69,6 +73,7 @@ impl Cluster {
         let janitor = &self.surroundings.colleagues.janitor;
         if state.status == ClusterStatus::Terminated && state.expires != 0 {
             janitor.do_send(Disarm(Deadline::Lease(self.id)));
+            janitor.do_send(Disarm(Deadline::LeaseWarning(self.id)));
         }
         janitor.do_send(Arm {
             deadline: Deadline::Idle(self.id),

@@ -105,8 +105,13 @@ impl Node {
                 }
                 Ok(Err(OperateError::NotRecorded(fault))) if fault.is_fenced() => {}
                 // The cluster starts again and asks for the same execution: its report is kept. (A report is made for no
-                // state in particular, so that none has moved.)
-                Ok(Err(OperateError::NotRecorded(_) | OperateError::Gone | OperateError::Moved { .. }))
+                // state in particular, so that none has moved, and begins no job, so that nobody refuses it.)
+                Ok(Err(
+                    OperateError::NotRecorded(_)
+                    | OperateError::NotLetIn(_)
+                    | OperateError::Gone
+                    | OperateError::Moved { .. },
+                ))
                 | Err(_) => return,
             }
             node.settle(execution);

@@ -7,6 +7,7 @@ use actix::{ActorFutureExt, AsyncContext, Context, Handler, Message};
 use cooperage_domain::cluster::ClusterStatus;
 use cooperage_domain::id::ClusterId;
 use cooperage_schema::{ClusterFilter, ClusterRow};
+use serde::Deserialize;
 use slog::{error, info, warn};
 
 use super::{Find, FindError, Registry, Stopped};
@@ -53,11 +54,13 @@ impl Registry {
             if cluster.status == ClusterStatus::Pending.as_str() {
                 ctx.address().do_send(Revive { id: cluster.id });
             } else if cluster.expires_ms != 0 {
-                self.office.janitor.do_send(Arm {
-                    deadline: Deadline::Lease(cluster.id),
-                    at: cluster.expires_ms,
-                    whom: ctx.address().recipient(),
-                });
+                let whom = || ctx.address().recipient();
+                let lease = Deadline::Lease(cluster.id);
+                self.office.janitor.do_send(Arm { deadline: lease, at: cluster.expires_ms, whom: whom() });
+                if let Some(at) = warning_at(cluster) {
+                    let warning = Deadline::LeaseWarning(cluster.id);
+                    self.office.janitor.do_send(Arm { deadline: warning, at, whom: whom() });
+                }
             }
         }
     }
@@ -70,6 +73,23 @@ impl Registry {
         warn!(self.office.logger, "a cluster failed and is started again"; "cluster" => id.to_string(),
             "reason" => reason, "failures" => *failures, "pause_ms" => pause.as_millis());
         ctx.notify_later(Revive { id }, pause);
+    }
+}
+
+/// When the end of a lease is to be warned of, as the row says; those of earlier releases do not, and are looked at now.
+fn warning_at(cluster: &ClusterRow) -> Option<i64> {
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "camelCase", default)]
+    struct Summary {
+        expiry_warning_time: Option<i64>,
+        expiry_warned: Option<bool>,
+    }
+    let summary: Summary = serde_json::from_str(&cluster.summary).ok()?;
+    match (summary.expiry_warning_time, summary.expiry_warned) {
+        (_, Some(true)) => None,
+        (Some(at), _) => Some(at),
+        (None, Some(false)) => None,
+        (None, None) => Some(0),
     }
 }
 

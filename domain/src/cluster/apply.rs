@@ -84,6 +84,7 @@ pub(super) fn change(cluster: &mut Cluster, event: &Event) {
         }
         Event::TemplateReplaced { template, .. } => cluster.template.clone_from(template),
         Event::LeaseChanged { expires, .. } => cluster.expires = *expires,
+        Event::LeaseWarned { expires, .. } => cluster.warned_of = *expires,
         Event::ProviderFieldsGiven { fields, .. } => provider_fields::overlay(&mut cluster.provider, fields),
         Event::JobPaused { job, reason, .. } => {
             set_job(cluster, *job, JobStatus::Paused, reason.as_deref().unwrap_or("Paused by user."));
@@ -178,6 +179,7 @@ fn requested(order: &CreateOrder, at: i64) -> Cluster {
         account: order.account.clone(),
         created: at,
         expires: order.expires,
+        warned_of: 0,
         provider: order.provider.clone(),
         template: order.template.clone(),
         services: order.services.clone(),

@@ -158,6 +158,8 @@ pub enum Command {
         /// Who asks.
         by: String,
     },
+    /// Say that the lease ends soon, if it does and nobody has said it of this end.
+    WarnOfExpiry,
     /// Take over a newer version of the template.
     SyncTemplate {
         /// The newest version.

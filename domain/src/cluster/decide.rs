@@ -10,7 +10,7 @@ use super::upgrade::Newer;
 use super::{
     abort, add_services, attempt, cancel, care, configure, converge, delete, errand, follow_up, give_fields,
     pause, prolong, reconfigure, remove_services, replace, resize, retry, roll_back, services, sync_template,
-    upgrade,
+    upgrade, warn_of_expiry,
 };
 use crate::plan::ClusterAction;
 
@@ -55,6 +55,7 @@ fn decided(cluster: &Cluster, command: Command, now: i64) -> Result<Vec<Event>, 
         Command::Pause { by } => Ok(pause::pause(cluster, by, now)),
         Command::Resume { by } => Ok(pause::resume(cluster, by, now)),
         Command::Prolong { expires, by } => prolong::prolong(cluster, expires, by, now),
+        Command::WarnOfExpiry => Ok(warn_of_expiry::warn(cluster, now)),
         Command::SyncTemplate { template, by } => sync_template::sync(cluster, *template, by, now),
         Command::GiveFields { fields, command, by } => give_fields::give(cluster, fields, *command, by, now),
         Command::Care { changes, by } => care::change(cluster, changes, &by, now),

@@ -28,7 +28,7 @@ pub(super) fn delete(cluster: &Cluster, at_once: bool, by: String, now: i64) -> 
 }
 
 /// Whether a delete is under way that nobody has paused or stopped.
-fn is_being_deleted(cluster: &Cluster) -> bool {
+pub(super) fn is_being_deleted(cluster: &Cluster) -> bool {
     let runs = |job: &Job| job.action == ClusterAction::ClusterDelete && job.status == JobStatus::Running;
     cluster.latest_job().is_some_and(runs)
 }

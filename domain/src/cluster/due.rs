@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::care::CareChange;
+use super::delete;
 use super::event::{Event, FailedNext};
+use super::follow_up::FollowUp;
 use super::job::{AttemptId, Job, JobStatus, Task};
 use super::state::{Cluster, ClusterStatus};
+use super::warn_of_expiry;
 use crate::id::NodeId;
 use crate::plan::ClusterAction;
 
@@ -55,6 +58,16 @@ pub enum Effect {
         /// Number of the attempt.
         attempt: u32,
     },
+    /// Those whom it concerns are to be told at this time (ms) that the lease ends soon.
+    Warn {
+        /// When.
+        at: i64,
+    },
+    /// The job under way is to be stopped at this time (ms), and the cluster deleted then: its lease ends.
+    CutShort {
+        /// When.
+        at: i64,
+    },
     /// The cluster is to be deleted at this time (ms).
     Expire {
         /// When.
@@ -65,7 +78,7 @@ pub enum Effect {
 /// What must now be under way: all of it, as after a crash.
 #[must_use]
 pub fn due(cluster: &Cluster) -> Vec<Effect> {
-    let mut effects: Vec<Effect> = expiry(cluster).into_iter().collect();
+    let mut effects: Vec<Effect> = warning(cluster).into_iter().chain(expiry(cluster)).collect();
     if let Some(job) = cluster.latest_job() {
         let open = job.running.iter().chain(&job.ready).filter_map(|number| job.tasks.get(number));
         effects.extend(open.flat_map(|task| of_task(cluster, job, task)));
@@ -74,8 +87,8 @@ pub fn due(cluster: &Cluster) -> Vec<Effect> {
     effects
 }
 
-/// What `events`, the last that were applied, have added to what is due; the end of the lease may be said again. Takes
-/// time by what happened, not by the size of the cluster.
+/// What `events`, the last that were applied, have added to what is due; the end of the lease, and the warning of it, may be
+/// said again. Takes time by what happened, not by the size of the cluster.
 #[must_use]
 pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
     let Some(job) = cluster.latest_job() else { return Vec::new() };
@@ -106,6 +119,7 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
             | Event::TemplateReplaced { .. }
             | Event::LeaseChanged { .. }
             | Event::CareChanged { .. }
+            | Event::LeaseWarned { .. }
             | Event::JobPaused { .. }
             | Event::LayoutFound { .. }
             | Event::LayoutRefused { .. }
@@ -114,13 +128,16 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
             | Event::JobEnded { .. } => {}
         }
     }
-    let ended =
-        events.iter().any(|event| matches!(event, Event::JobEnded { .. } | Event::LeaseChanged { .. }));
-    let lease = ended.then(|| expiry(cluster)).flatten();
+    let armed = events.iter().any(|event| {
+        let begins = matches!(event, Event::ClusterRequested { .. } | Event::JobPlanned { .. });
+        let paused = matches!(event, Event::JobPaused { .. } | Event::JobFailed { .. });
+        begins || paused || matches!(event, Event::JobEnded { .. } | Event::LeaseChanged { .. })
+    });
+    let lease = armed.then(|| [warning(cluster), expiry(cluster)]).into_iter().flatten().flatten();
     let tasks = touched.iter().filter_map(|number| job.tasks.get(number));
     let stopped = events.iter().any(|event| matches!(event, Event::JobFailed { stop: true, .. }));
     let halted = stopped.then(|| halts(job)).into_iter().flatten();
-    lease.into_iter().chain(tasks.flat_map(|task| of_task(cluster, job, task))).chain(halted).collect()
+    lease.chain(tasks.flat_map(|task| of_task(cluster, job, task))).chain(halted).collect()
 }
 
 /// What runs of a job that is to be stopped.
@@ -149,11 +166,25 @@ fn of_task(cluster: &Cluster, job: &Job, task: &Task) -> Vec<Effect> {
     std::iter::once(start).chain(overdue).collect()
 }
 
-/// When the cluster is to be deleted: at the end of its lease, or a while after a delete that failed then.
+/// When the end of the lease is to be warned of.
+fn warning(cluster: &Cluster) -> Option<Effect> {
+    warn_of_expiry::due_at(cluster).map(|at| Effect::Warn { at })
+}
+
+/// When the cluster is to be deleted: at the end of its lease, or a while after a delete that failed then. What is under way
+/// is cut short, unless it is a delete that goes on, or will be followed by one.
 fn expiry(cluster: &Cluster) -> Option<Effect> {
-    let at_rest = !matches!(cluster.status, ClusterStatus::Pending | ClusterStatus::Terminated);
-    if !at_rest || cluster.expires == 0 {
+    let at_rest = match cluster.status {
+        ClusterStatus::Terminated => return None,
+        ClusterStatus::Pending => false,
+        ClusterStatus::Active | ClusterStatus::Incomplete | ClusterStatus::Inconsistent => true,
+    };
+    if cluster.expires == 0 {
         return None;
+    }
+    if !at_rest {
+        let goes = delete::is_being_deleted(cluster) || matches!(cluster.then, Some(FollowUp::Delete { .. }));
+        return (!goes).then_some(Effect::CutShort { at: cluster.expires });
     }
     let failed = |job: &&Job| job.action == ClusterAction::ClusterDelete && job.status == JobStatus::Failed;
     let mut deletes = cluster.jobs.values().rev().take_while(failed);

@@ -19,8 +19,8 @@ use crate::task::{NodeProperties, TaskName, TaskReport};
 
 /// Version of the shapes below, written beside each event. A reader refuses newer ones and understands all older ones.
 /// Version 2 added what happens to living clusters: services, configuration, template, lease, pauses. Version 3 added
-/// changes of anything that is wanted, probes, jobs that grow, what comes after a job, health and maintenance, and kinds of
-/// failures.
+/// changes of anything that is wanted, probes, jobs that grow, what comes after a job, health and maintenance, kinds of failures,
+/// and warnings before leases end.
 pub const EVENT_VERSION: u32 = 3;
 
 /// One thing that happened. Times are milliseconds since 1970; tasks and jobs are named by their numbers.
@@ -151,6 +151,13 @@ pub enum Event {
         expires: i64,
         /// Who asked.
         by: String,
+    },
+    /// Those whom it concerns are told that the lease ends soon.
+    LeaseWarned {
+        /// When.
+        at: i64,
+        /// When the lease ends.
+        expires: i64,
     },
     /// Values for the provider were given, none of them secret.
     ProviderFieldsGiven {

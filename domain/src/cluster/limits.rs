@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error_kind::ErrorKind;
+use crate::lease::LeaseWarning;
 use crate::task::TaskName;
 
 /// Limits a cluster's jobs run under. Times in milliseconds. A limit that a stored cluster does not know is as it was before
@@ -35,6 +36,8 @@ pub struct Limits {
     pub overdue: Overdue,
     /// Most tasks of the cluster that run at once; 0 is any number.
     pub max_running_tasks: u32,
+    /// How long before its end a lease is warned of.
+    pub lease_warning: LeaseWarning,
 }
 
 /// How often and when something is tried again. What is not said is as for other failures.
@@ -84,6 +87,7 @@ impl Default for Limits {
             queue_timeouts: BTreeMap::new(),
             overdue: Overdue::Fail,
             max_running_tasks: 0,
+            lease_warning: LeaseWarning::default(),
         }
     }
 }

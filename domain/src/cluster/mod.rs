@@ -22,7 +22,7 @@
 //!
 //! One file per operation ([`create`], `delete`, `configure`, `reconfigure`, `services`, `add_services`, `remove_services`,
 //! `resize`, `replace`, `upgrade`, `roll_back`, `converge`, `errand`, `retry`, `abort`, `cancel`, `pause`, `prolong`,
-//! `sync_template`, `care`), one for what happens to a task (`attempt`) and one for what follows from the end of a job
+//! `warn_of_expiry`, `sync_template`, `care`), one for what happens to a task (`attempt`) and one for what follows from the end of a job
 //! (`follow_up`). What is wanted, whoever changed it, changes in `wanted_change`; `inputs` knows which services take what
 //! has changed, and `flow` whose turn it is then.
 
@@ -77,6 +77,7 @@ mod upgrade;
 mod view;
 mod wanted;
 mod wanted_change;
+mod warn_of_expiry;
 mod words;
 
 pub use apply::{apply, replay};

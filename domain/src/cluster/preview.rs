@@ -216,12 +216,14 @@ struct Run {
 impl Run {
     fn of(cluster: &Cluster, job: &Job, outlook: &Outlook<'_>) -> Self {
         let (graph, numbers) = job.graph();
-        let lengths: Vec<Length> = numbers
-            .iter()
-            .map(|number| {
-                job.tasks.get(number).map(|task| (outlook.length)(cluster, task)).unwrap_or_default()
-            })
-            .collect();
+        let length = |number| {
+            let task = job.tasks.get(number)?;
+            let length = (outlook.length)(cluster, task);
+            // The pause of a rollout goes before the task.
+            let pause = Duration::from_millis(u64::try_from(task.delay).unwrap_or(0));
+            Some(Length { mean: length.mean.saturating_add(pause), ..length })
+        };
+        let lengths: Vec<Length> = numbers.iter().map(|number| length(number).unwrap_or_default()).collect();
         let means: Vec<Duration> = lengths.iter().map(|length| length.mean).collect();
         let mean = |place: usize| means.get(place).copied().unwrap_or_default();
         let prediction = predict(&graph, |task| mean(task.index), outlook.workers);

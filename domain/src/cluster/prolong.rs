@@ -8,7 +8,7 @@ use crate::invalid::Invalid;
 
 /// `expires` in ms since 1970, within the limits of the cluster's own copy of its template.
 pub(super) fn prolong(cluster: &Cluster, expires: i64, by: String, now: i64) -> Result<Vec<Event>, Refusal> {
-    if let ClusterStatus::Terminated | ClusterStatus::Pending = cluster.status {
+    if cluster.status == ClusterStatus::Terminated {
         let fault = format!("cannot be set while the cluster is {}", cluster.status);
         return Err(Invalid::new("expireTime", expires, fault, way_on(cluster)).into());
     }

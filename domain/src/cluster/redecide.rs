@@ -120,6 +120,7 @@ fn commands(cluster: &Cluster, ahead: &[Event]) -> Vec<Command> {
         Event::JobFailed { by: Some(by), .. } | Event::FollowUpSet { by, .. } => stops(by),
         Event::JobPaused { by, .. } => one(Command::Pause { by: by.clone() }),
         Event::JobResumed { by, .. } => one(Command::Resume { by: by.clone() }),
+        Event::LeaseWarned { .. } => one(Command::WarnOfExpiry),
         Event::LeaseChanged { expires, by, .. } => {
             one(Command::Prolong { expires: *expires, by: by.clone() })
         }
@@ -226,6 +227,7 @@ const fn time(event: &Event) -> i64 {
         | Event::ConfigReplaced { at, .. }
         | Event::TemplateReplaced { at, .. }
         | Event::LeaseChanged { at, .. }
+        | Event::LeaseWarned { at, .. }
         | Event::CareChanged { at, .. }
         | Event::ProviderFieldsGiven { at, .. }
         | Event::JobPaused { at, .. }

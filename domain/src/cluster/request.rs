@@ -22,6 +22,7 @@ use crate::hostname::check_dns_suffix;
 use crate::id::{ClusterId, NodeId};
 use crate::invalid::Invalid;
 use crate::layout::{self, Layout, LayoutRequest, NoLayout};
+use crate::lease::LeaseWarning;
 use crate::macros::{self, MacroError};
 use crate::provider_fields::{self, GroupedFields, MissingFields};
 use crate::resolve::{self, ResolveError};
@@ -79,6 +80,13 @@ pub struct ClusterRequest {
         skip_serializing_if = "Option::is_none"
     )]
     pub initial_lease_duration: Option<i64>,
+    /// How long before its end the lease is warned of, in ms; 0: not at all, absent: the template's.
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::optional_number",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub lease_warning: Option<i64>,
     /// Domain of the host names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dns_suffix: Option<String>,
@@ -209,6 +217,10 @@ impl ClusterRequest {
                 "name the cluster template to use",
             ));
         }
+        if let Some(warning) = self.lease_warning.filter(|ms| *ms < 0) {
+            let remedy = "use milliseconds from 0 on; 0 is no warning";
+            return Err(Invalid::new("leaseWarning", warning, "is no length of time", remedy));
+        }
         let machines = self.num_machines.unwrap_or(0);
         if machines <= 0 {
             let fault = "is no size: a cluster has at least one machine";
@@ -246,6 +258,9 @@ impl ClusterRequest {
             Invalid::new("numMachines", self.machines(), fault, reason.remedy)
         })?;
         let lease = template.administration.leaseduration.initial_lease(self.initial_lease_duration)?;
+        let said = self.lease_warning.or(template.administration.leaseduration.warning);
+        let lease_warning = LeaseWarning { said, ..asking.limits.lease_warning };
+        let limits = Limits { lease_warning, ..asking.limits };
         let mut provider = self.provider(catalog, template)?;
         if !is_valid_name(&self.name) {
             let remedy = "use 1 to 255 letters, digits, '_', '.' or '-'";
@@ -280,7 +295,7 @@ impl ClusterRequest {
             config,
             dns_suffix: given(self.dns_suffix.as_ref()).or(template.defaults.dns_suffix.as_ref()).cloned(),
             seed: asking.seed,
-            limits: asking.limits,
+            limits,
         };
         Ok(Accepted { order, secrets, layout })
     }

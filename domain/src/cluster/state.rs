@@ -81,6 +81,9 @@ pub struct Cluster {
     pub created: i64,
     /// When it is deleted by itself, in ms since 1970; 0 is never.
     pub expires: i64,
+    /// The end of its lease that was last warned of, in ms since 1970; 0 before the first warning.
+    #[serde(default)]
+    pub warned_of: i64,
     /// The provider as it was then, with the values given by the request that are no secrets.
     pub provider: Provider,
     /// The template as it was then.

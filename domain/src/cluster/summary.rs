@@ -17,6 +17,12 @@ struct Summary<'a> {
     owner_id: &'a str,
     create_time: i64,
     expire_time: i64,
+    /// From when on the lease counts as ending soon; absent when it never does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expiry_warning_time: Option<i64>,
+    /// Whether this end of the lease was warned of; absent when there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expiry_warned: Option<bool>,
     num_nodes: usize,
     status: ClusterStatus,
     provider: &'a Base,
@@ -37,6 +43,8 @@ impl Cluster {
             owner_id: &self.account.user_id,
             create_time: self.created,
             expire_time: self.expires,
+            expiry_warning_time: self.warning_at(),
+            expiry_warned: (self.expires != 0).then_some(self.warned_of == self.expires),
             num_nodes: self.nodes.len(),
             status: self.status,
             provider: &self.provider.base,

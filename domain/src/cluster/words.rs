@@ -94,6 +94,9 @@ fn of_wishes(event: &Event, cluster: &Cluster) -> String {
                 template.base.version.map(|version| format!(" version {version}")).unwrap_or_default();
             format!("the template was replaced by {}{version}", template.base.name)
         }
+        Event::LeaseWarned { expires, .. } => {
+            format!("it was warned that the lease ends at {expires} ms since 1970")
+        }
         Event::LeaseChanged { expires, .. } => format!("the lease now ends at {expires} ms since 1970"),
         Event::CareChanged { change, .. } => cared_for(change, cluster),
         Event::ProviderFieldsGiven { fields, .. } => {
@@ -213,6 +216,7 @@ pub fn job_of(event: &Event, cluster: &Cluster) -> Option<u32> {
             cluster.jobs.values().find(|job| job.started == *at).map(|job| job.id.number)
         }
         Event::TemplateReplaced { .. }
+        | Event::LeaseWarned { .. }
         | Event::LeaseChanged { .. }
         | Event::FollowUpSet { .. }
         | Event::CareChanged { .. } => None,

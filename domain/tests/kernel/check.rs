@@ -8,6 +8,16 @@ use cooperage_domain::cluster::{
 use cooperage_domain::id::NodeId;
 use cooperage_domain::plan::{Steps, converge};
 
+/// Whether an effect is about the lease.
+pub fn is_of_lease(effect: &Effect) -> bool {
+    matches!(effect, Effect::Warn { .. } | Effect::CutShort { .. } | Effect::Expire { .. })
+}
+
+/// Whether an effect brings no task on its way.
+pub fn is_beside(effect: &Effect) -> bool {
+    is_of_lease(effect) || matches!(effect, Effect::Halt { .. } | Effect::Overdue { .. })
+}
+
 /// Panics when something does not hold that must always hold.
 pub fn check(cluster: &Cluster) {
     let latest = cluster.latest_job().expect("every cluster has a job");

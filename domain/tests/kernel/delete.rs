@@ -1,8 +1,9 @@
 //! Rules of deleting a cluster.
 
-use cooperage_domain::cluster::{ClusterStatus, Effect, JobStatus, due};
+use cooperage_domain::cluster::{ClusterStatus, JobStatus, due};
 use cooperage_domain::task::TaskName;
 
+use crate::check::is_of_lease;
 use crate::sketch::Sketch;
 use crate::world::World;
 
@@ -81,6 +82,6 @@ fn inconsistent_clusters_can_be_deleted() {
     world.cluster.status = ClusterStatus::Inconsistent;
     world.delete().unwrap();
     world.run_all();
-    assert!(!due(&world.cluster).iter().any(|effect| matches!(effect, Effect::Expire { .. })));
+    assert!(!due(&world.cluster).iter().any(|effect| is_of_lease(effect)));
     assert_eq!(world.cluster.status, ClusterStatus::Terminated);
 }

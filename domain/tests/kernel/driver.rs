@@ -11,6 +11,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select, subsequence};
 use serde_json::{Map, Value, json};
 
+use crate::check::{is_beside, is_of_lease};
 use crate::provider::Outside;
 use crate::sketch::Sketch;
 use crate::world::World;
@@ -123,7 +124,7 @@ impl Driver {
                 assert!(active || told.is_err());
             }
             Move::Prolong(more) => {
-                let may = !matches!(status, ClusterStatus::Pending | ClusterStatus::Terminated);
+                let may = status != ClusterStatus::Terminated;
                 let told = self.tell(Command::Prolong { expires: self.world.now + more, by: by() });
                 assert_eq!(told.is_ok(), may, "{told:?}");
             }
@@ -173,7 +174,7 @@ impl Driver {
                 self.world.now += 1;
                 self.tell(Command::FinishAttempt { task, attempt, report }).unwrap();
             }
-            Effect::Halt { .. } | Effect::Expire { .. } => {}
+            Effect::Halt { .. } | Effect::Expire { .. } | Effect::CutShort { .. } | Effect::Warn { .. } => {}
         }
     }
 
@@ -185,9 +186,7 @@ impl Driver {
 
     /// An open attempt if there is one, else a task to start.
     fn pick_first(&self) -> Option<Effect> {
-        due(&self.world.cluster).into_iter().find(|effect| {
-            !matches!(effect, Effect::Halt { .. } | Effect::Expire { .. } | Effect::Overdue { .. })
-        })
+        due(&self.world.cluster).into_iter().find(|effect| !is_beside(effect))
     }
 
     fn tell(&mut self, command: Command) -> Result<(), Refusal> {
@@ -207,7 +206,7 @@ impl Driver {
         let more = effects(due_after(&self.world.cluster, &events));
         let added = is.difference(&was).cloned().collect();
         assert!(more.is_superset(&added) && more.is_subset(&is), "{more:?} instead of {added:?}");
-        let again = |effect: &&Effect| !matches!(effect, Effect::Expire { .. });
+        let again = |effect: &&Effect| !is_of_lease(effect);
         assert!(!more.difference(&added).any(|effect| again(&effect)), "{more:?} instead of {added:?}");
         Ok(())
     }

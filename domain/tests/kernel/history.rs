@@ -85,6 +85,8 @@ fn changed(sketch: &Sketch) -> World {
     world.configure(true).unwrap();
     world.run_all();
     world.prolong(MORNING + 3_600_000).unwrap();
+    world.now = world.now.max(MORNING + 3_300_000);
+    world.tell(Command::WarnOfExpiry).unwrap();
     let template = Box::new(world.cluster.template.clone());
     world.tell(Command::SyncTemplate { template, by: "ann".into() }).unwrap();
     let maintenance =

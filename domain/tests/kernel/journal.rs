@@ -90,6 +90,9 @@ fn of_living(cluster: &Cluster, event: &Event) -> String {
         Event::LeaseChanged { at, expires, by } => {
             format!("{} lease ends at {}, says {by}", time(*at), time(*expires).trim())
         }
+        Event::LeaseWarned { at, expires } => {
+            format!("{} warned that the lease ends at {}", time(*at), time(*expires).trim())
+        }
         Event::JobPaused { at, job, by, .. } => format!("{} job {job} paused by {by}", time(*at)),
         Event::JobResumed { at, job, by } => format!("{} job {job} resumed by {by}", time(*at)),
         other => format!("{other:?}"),

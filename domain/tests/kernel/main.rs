@@ -73,4 +73,6 @@ mod stale;
 #[cfg(test)]
 mod sync_template;
 #[cfg(test)]
+mod warn_of_expiry;
+#[cfg(test)]
 mod world;

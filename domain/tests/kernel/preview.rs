@@ -4,7 +4,8 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use cooperage_domain::cluster::{
-    Became, Cluster, Command, Outlook, PlanPreview, ServiceChange, Task, create, decide, difference, preview,
+    Became, Cluster, Command, Outlook, PlanPreview, Rollout, ServiceChange, Task, create, decide, difference,
+    preview,
 };
 use cooperage_domain::plan::Length;
 use cooperage_domain::task::TaskName;
@@ -115,4 +116,20 @@ fn what_was_touched_leaves_out_what_only_happened() {
     let since = difference(Some(&before), &world.cluster);
     assert!(!since.units.is_empty() && !since.cluster.is_empty());
     assert!(since.touched().is_empty(), "{:?}", since.touched());
+}
+
+#[test]
+fn a_rollout_takes_as_long_as_its_pauses() {
+    let mut sketch = Sketch::alike("install configure start stop", 3);
+    let web = sketch.services.get_mut("web").unwrap();
+    web.inputs = serde_json::from_value(json!([{"name": "title", "at": "title"}])).unwrap();
+    let world = World::created(&sketch);
+    let reconfigure = |pause| {
+        let config = json!({"title": "two"}).as_object().cloned().unwrap();
+        let rollout = Some(Rollout { max_in_flight: 1, pause, ..Rollout::default() });
+        told(&world, Command::Reconfigure { config, rollout, by: by() })
+    };
+    let (fast, slow) = (reconfigure(0), reconfigure(60_000));
+    assert!(fast.tasks > 0 && fast.tasks == slow.tasks, "{fast:?}");
+    assert_eq!(slow.predicted_ms, fast.predicted_ms + 120_000, "two pauses between three nodes");
 }

@@ -13,7 +13,7 @@ fn leased() -> World {
     let sketch = Sketch::alike("", 1);
     let mut order = sketch.order();
     order.template.administration.leaseduration =
-        LeaseDuration { initial: 10 * MINUTE, max: 60 * MINUTE, step: 10 * MINUTE };
+        LeaseDuration { initial: 10 * MINUTE, max: 60 * MINUTE, step: 10 * MINUTE, warning: None };
     order.expires = MORNING + 10 * MINUTE;
     let mut world = World::of(create(order, Ok(sketch.nodes.clone()), MORNING).unwrap());
     world.run_all();
@@ -25,8 +25,9 @@ fn the_new_end_is_armed() {
     let mut world = leased();
     let at = MORNING + 15 * MINUTE;
     let events: Vec<Event> = world.prolong(at).unwrap().to_vec();
-    assert_eq!(due_after(&world.cluster, &events), [Effect::Expire { at }]);
-    assert_eq!(due(&world.cluster), [Effect::Expire { at }]);
+    let armed = [Effect::Warn { at: at - 90_000 }, Effect::Expire { at }];
+    assert_eq!(due_after(&world.cluster, &events), armed);
+    assert_eq!(due(&world.cluster), armed);
     assert_eq!(world.cluster.expires, at);
 }
 
@@ -55,12 +56,12 @@ fn the_limits_are_those_of_the_clusters_own_template() {
 }
 
 #[test]
-fn clusters_at_rest_take_it_and_others_say_what_to_do() {
+fn clusters_that_are_there_take_it_and_others_say_what_to_do() {
     for (status, remedy) in [
         (ClusterStatus::Active, None),
         (ClusterStatus::Incomplete, None),
         (ClusterStatus::Inconsistent, None),
-        (ClusterStatus::Pending, Some("pending; wait until its job has ended")),
+        (ClusterStatus::Pending, None),
         (ClusterStatus::Terminated, Some("terminated; it is gone")),
     ] {
         let mut world = leased();

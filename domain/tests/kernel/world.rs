@@ -7,7 +7,7 @@ use cooperage_domain::cluster::{
 use cooperage_domain::plan::{Observed, Wanted};
 use cooperage_domain::task::{TaskName, TaskReport};
 
-use crate::check::check;
+use crate::check::{check, is_beside};
 use crate::sketch::Sketch;
 
 /// When every test begins, in ms.
@@ -174,16 +174,12 @@ impl World {
     pub fn run_with(&mut self, mut code: impl FnMut(&Task) -> i64) {
         loop {
             let mut effects = due(&self.cluster);
-            effects.retain(|effect| {
-                !matches!(effect, Effect::Halt { .. } | Effect::Expire { .. } | Effect::Overdue { .. })
-            });
+            effects.retain(|effect| !is_beside(effect));
             let (task, attempt) = match effects.into_iter().next() {
                 None => return,
                 Some(Effect::Follow { task, attempt, .. }) => (task, attempt),
                 Some(Effect::Start { task, not_before, .. }) => self.start_number(task, not_before),
-                Some(Effect::Halt { .. } | Effect::Expire { .. } | Effect::Overdue { .. }) => {
-                    unreachable!("left out above")
-                }
+                Some(effect) => unreachable!("left out above: {effect:?}"),
             };
             let report = report(code(&self.job().tasks[&task]));
             self.now += 10;

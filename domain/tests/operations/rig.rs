@@ -121,7 +121,11 @@ impl Rig {
                 self.finish(task, attempt, outcome);
                 Some(Some(task))
             }
-            Effect::Halt { .. } | Effect::Overdue { .. } | Effect::Expire { .. } => {
+            Effect::Halt { .. }
+            | Effect::Overdue { .. }
+            | Effect::Expire { .. }
+            | Effect::Warn { .. }
+            | Effect::CutShort { .. } => {
                 unreachable!("they are passed over")
             }
         }

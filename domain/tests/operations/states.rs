@@ -106,7 +106,11 @@ fn moves(cluster: &Cluster, order: Order) -> Vec<Move> {
                     moves.push(Move::Finish(task, attempt, Outcome::Refused));
                 }
             }
-            Effect::Halt { .. } | Effect::Overdue { .. } | Effect::Expire { .. } => {}
+            Effect::Halt { .. }
+            | Effect::Overdue { .. }
+            | Effect::Expire { .. }
+            | Effect::Warn { .. }
+            | Effect::CutShort { .. } => {}
         }
     }
     moves.extend(commands(cluster).into_iter().map(|command| Move::Tell(Box::new(command))));

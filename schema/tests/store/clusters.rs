@@ -24,6 +24,7 @@ fn rows_are_read_as_they_were_written(fresh: &Fresh) {
         jobs: vec![job_row(7, 2), job_row(7, 1)],
         tasks: vec![task_row(7, 2), task_row(7, 1), other_job.clone()],
         durations: vec![],
+        occurrences: Vec::new(),
         gone: vec![],
     };
     project(&store, 7, first);
@@ -45,6 +46,7 @@ fn rows_are_read_as_they_were_written(fresh: &Fresh) {
         jobs: vec![JobRow { ended_ms: Some(5), message: Some("done".to_owned()), ..job_row(7, 1) }],
         tasks: vec![TaskRow { name: TaskName::Delete, code: Some(-1), ended_ms: Some(6), ..task_row(7, 1) }],
         durations: vec![],
+        occurrences: Vec::new(),
         gone: vec![],
     };
     project(&store, 7, second.clone());

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests may unwrap: a panic is their way to fail")]
 
 mod audit;
+mod callbacks;
 mod clusters;
 mod crash;
 mod entities;

@@ -58,6 +58,7 @@ pub(super) fn operations() -> Vec<Operation> {
         installation(),
         oversight(),
         access(),
+        callbacks(),
         own(),
         tasks(),
     ]
@@ -445,6 +446,43 @@ fn access() -> Vec<Operation> {
         put("/v2/me/password", Rule::write(Reader, Own), "Another password for the caller")
             .takes("PasswordChange")
             .refuses(&[404, 409, 429]),
+    ]
+}
+
+fn callbacks() -> Vec<Operation> {
+    let (see, change) = (Rule::read(Admin, Running), Rule::write(Admin, Running));
+    vec![
+        get("/v2/callbacks", see, "Callbacks of the tenant, for superadmins with those of the settings")
+            .gives("[Callback]")
+            .query(&[TENANT]),
+        post("/v2/callbacks", change, "A new callback; a secret that is made for it is shown this once")
+            .takes("CallbackChange")
+            .gives("NewCallback")
+            .query(&[TENANT])
+            .refuses(&[409]),
+        get("/v2/callbacks/{name}", see, "A callback").gives("Callback").query(&[TENANT]),
+        put("/v2/callbacks/{name}", change, "Change a callback; what is left out stays")
+            .takes("CallbackChange")
+            .gives("Callback")
+            .query(&[TENANT])
+            .refuses(&[409]),
+        delete("/v2/callbacks/{name}", change, "Remove a callback, with the record of its calls")
+            .query(&[TENANT])
+            .refuses(&[409]),
+        post("/v2/callbacks/{name}/test", change, "Call it now with the event `test`")
+            .gives("WholeDelivery")
+            .query(&[TENANT]),
+        get("/v2/callbacks/{name}/deliveries", see, "Its calls, newest first").gives("[Delivery]").query(&[
+            TENANT,
+            ("status", "only those that are waiting, delivered, failed, allowed or vetoed"),
+        ]),
+        get("/v2/callbacks/{name}/deliveries/{id}", see, "A call, with what was sent and answered")
+            .gives("WholeDelivery")
+            .query(&[TENANT]),
+        post("/v2/callbacks/{name}/deliveries/{id}/redeliver", change, "Make a call again")
+            .gives("Delivery")
+            .query(&[TENANT])
+            .refuses(&[409]),
     ]
 }
 

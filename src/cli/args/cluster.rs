@@ -10,7 +10,7 @@ use super::living::{
     CancelArgs, ConvergeArgs, ErrandArgs, MachinesArgs, RemoveServiceArgs, ResizeArgs, RollBackArgs, SetArgs,
     UpgradeArgs,
 };
-use super::past::{ClusterDiffArgs, HistoryArgs, ShowArgs};
+use super::past::{ClusterDiffArgs, HistoryArgs, PlanArgs, ShowArgs};
 use super::{FieldArgs, PreviewArgs, WaitArgs, WatchArgs, YesArgs};
 use crate::cli::complete;
 use crate::exports::Format;
@@ -215,6 +215,16 @@ For scripts: there is no result, the exit code says how it went.")]
 
 What runs ends; nothing new starts there, it is not probed and not healed. What waits goes on when it ends.")]
     Maintenance(MaintenanceArgs),
+    /// Let the lease end so much later
+    #[command(after_help = "Example: cooperage cluster extend shop 2d")]
+    Extend {
+        /// Which cluster.
+        #[command(flatten)]
+        which: Which,
+        /// How much later than it ends now
+        #[arg(value_name = "TIME")]
+        by: String,
+    },
     /// Take over the newest version of the cluster's template
     #[command(after_help = "Example: cooperage cluster sync shop")]
     Sync(Told),
@@ -341,23 +351,6 @@ pub struct ConfigArgs {
     /// For how long to wait.
     #[command(flatten)]
     pub wait: WaitArgs,
-}
-
-/// Which plan.
-#[derive(Debug, Clone, Args)]
-pub struct PlanArgs {
-    /// Which cluster.
-    #[command(flatten)]
-    pub which: Which,
-    /// Id or number of the job; without it, the latest
-    #[arg(add = complete::jobs())]
-    pub job: Option<String>,
-    /// Show stages: what could run side by side
-    #[arg(long)]
-    pub stages: bool,
-    /// Whether once or again and again.
-    #[command(flatten)]
-    pub watch: WatchArgs,
 }
 
 /// What to wait for.

@@ -42,6 +42,9 @@ pub struct CreateArgs {
     /// How long it may live: 45m, 12h, 7d, forever
     #[arg(long, value_name = "TIME")]
     pub lease: Option<String>,
+    /// How long before its end the lease is warned of: 30m, 1d, never
+    #[arg(long = "lease-warning", value_name = "TIME")]
+    pub warning: Option<String>,
     /// Domain of the host names
     #[arg(long, value_name = "DOMAIN")]
     pub dns_suffix: Option<String>,

@@ -25,8 +25,8 @@ A file holds the operation and what it needs:
         /// Which cluster.
         #[command(flatten)]
         which: Which,
-        /// What is to be done: configure, add_services, start_services, stop_services, restart_services, sync_template,
-        /// prolong, delete, retry
+        /// What is to be done: configure, reconfigure, add_services, remove_services, start_services, stop_services,
+        /// restart_services, resize, replace, upgrade, roll_back, converge, sync_template, prolong, delete, retry
         #[arg(required_unless_present = "file")]
         operation: Option<String>,
         /// What it needs.
@@ -86,7 +86,7 @@ pub struct DraftedArgs {
     /// What it is for
     #[arg(long)]
     pub title: Option<String>,
-    /// For configure: another value of the configuration; else a field of the operation, such as expireTime
+    /// For configure and reconfigure: another value of the configuration; else a field of the operation, such as machines
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Which services

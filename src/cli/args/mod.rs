@@ -17,12 +17,12 @@ pub use audit::OutcomeArg;
 pub use audit::{AuditArgs, AuditCommand, AuditFilterArgs, SecretsAt, SecretsCommand};
 pub use cluster::{
     AddServiceArgs, ClusterCommand, ConfigArgs, DeleteArgs, ExportArgs, HealthArgs, LeaseArgs, ListArgs,
-    LogsArgs, MaintenanceArgs, PlanArgs, Seen, ServicesArgs, SshArgs, Told, WaitForArgs,
+    LogsArgs, MaintenanceArgs, Seen, ServicesArgs, SshArgs, Told, WaitForArgs,
 };
 pub use create::CreateArgs;
 pub use draft::{ApplyPlanArgs, DraftCommand, DraftedArgs};
 pub use nouns::Noun;
-pub use past::{ClusterDiffArgs, HistoryArgs, ShowArgs};
+pub use past::{ClusterDiffArgs, HistoryArgs, PlanArgs, ShowArgs};
 pub use provisioner::{ProvisionerArgs, ProvisionerNoun};
 pub use waiting::{FieldArgs, PreviewArgs, WaitArgs, WatchArgs, YesArgs};
 

@@ -7,8 +7,8 @@ use crate::cli::client::Client;
 use crate::cli::failure::Failure;
 use crate::cli::screen::Screen;
 use crate::cli::{
-    apply, audit, cluster, entity, image, import_export, metrics, node, plugin, profile, replay, resource,
-    secrets, status, template, tenant, token, user,
+    apply, audit, callback, cluster, entity, image, import_export, metrics, node, plugin, profile, replay,
+    resource, secrets, status, template, tenant, token, user,
 };
 use cooperage_domain::entity::Kind;
 
@@ -106,6 +106,9 @@ resources/shell/scripts/nginx.sh, are uploaded. Either everything is stored or n
 
 What is not in the file is removed. To add to what is there, use `cooperage apply`.")]
     Import(import_export::ImportArgs) => import_export::import();
+    /// Who is called when jobs begin and end, and may refuse them (admins)
+    #[command(subcommand, visible_alias = "callbacks")]
+    Callback(callback::CallbackCommand) => callback::run();
     /// Users of a tenant, and what they may do (admins)
     #[command(subcommand, visible_alias = "users")]
     User(user::UserCommand) => user::run();

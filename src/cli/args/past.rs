@@ -1,7 +1,8 @@
-//! What can be asked of the past of clusters.
+//! What can be asked of the jobs and the past of clusters.
 
 use clap::Args;
 
+use super::WatchArgs;
 use super::cluster::{Seen, Which};
 use crate::cli::complete;
 
@@ -48,4 +49,21 @@ pub struct ClusterDiffArgs {
     /// The later one; without it, now
     #[arg(value_name = "TO")]
     pub to: Option<String>,
+}
+
+/// Which plan.
+#[derive(Debug, Clone, Args)]
+pub struct PlanArgs {
+    /// Which cluster.
+    #[command(flatten)]
+    pub which: Which,
+    /// Id or number of the job; without it, the latest
+    #[arg(add = complete::jobs())]
+    pub job: Option<String>,
+    /// Show stages: what could run side by side
+    #[arg(long)]
+    pub stages: bool,
+    /// Whether once or again and again.
+    #[command(flatten)]
+    pub watch: WatchArgs,
 }

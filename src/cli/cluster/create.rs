@@ -67,18 +67,19 @@ fn request(args: &CreateArgs) -> Result<ClusterRequest, Failure> {
         services: args.services.iter().cloned().collect(),
         hardwaretype: args.hardware.clone(),
         imagetype: args.image.clone(),
-        initial_lease_duration: args.lease.as_deref().map(lease).transpose()?,
+        initial_lease_duration: args.lease.as_deref().map(|text| length("--lease", text)).transpose()?,
+        lease_warning: args.warning.as_deref().map(|text| length("--lease-warning", text)).transpose()?,
         dns_suffix: args.dns_suffix.clone(),
         config: None,
     })
 }
 
-/// A lease in ms; 0 is for ever.
-fn lease(text: &str) -> Result<i64, Invalid> {
+/// A length of time in ms; 0 is for ever, or never.
+fn length(option: &str, text: &str) -> Result<i64, Invalid> {
     if matches!(text, "forever" | "never") {
         return Ok(0);
     }
-    Ok(i64::try_from(duration::parse("--lease", text)?.as_millis()).unwrap_or(i64::MAX))
+    Ok(i64::try_from(duration::parse(option, text)?.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// The configuration, when any of it is to be other than the template's.
@@ -104,8 +105,8 @@ mod tests {
 
     #[test]
     fn a_lease_is_a_length_of_time_or_for_ever() {
-        assert_eq!(lease("7d").unwrap(), 604_800_000);
-        assert_eq!(lease("forever").unwrap(), 0);
-        assert_eq!(lease("soon").unwrap_err().field, "--lease");
+        assert_eq!(length("--lease", "7d").unwrap(), 604_800_000);
+        assert_eq!(length("--lease", "forever").unwrap(), 0);
+        assert_eq!(length("--lease", "soon").unwrap_err().field, "--lease");
     }
 }

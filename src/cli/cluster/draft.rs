@@ -119,22 +119,29 @@ fn laid_over(
     if let Some(file) = &drafted.file {
         merge(&mut operation, documents::read_values(file)?);
     }
-    let is_configuration = operation.get("operation").is_some_and(|name| name == "configure");
+    let name = operation.get("operation").and_then(Value::as_str).unwrap_or_default().to_owned();
+    // Where values of the configuration go; others are fields of the operation itself.
+    let place = match name.as_str() {
+        "configure" => Some("config"),
+        "reconfigure" => Some("patch"),
+        _ => None,
+    };
     for text in &drafted.set {
         let over = parse_override("--set", text)?;
-        match operation.get_mut("config").and_then(Value::as_object_mut).filter(|_| is_configuration) {
-            Some(config) => merge(config, over),
+        let values = place.map(|place| operation.entry(place).or_insert_with(|| json!({})));
+        match values.and_then(Value::as_object_mut) {
+            Some(values) => merge(values, over),
             None => merge(&mut operation, over),
         }
     }
-    let adds = operation.get("operation").is_some_and(|name| name == "add_services");
+    let adds = matches!(name.as_str(), "add_services" | "remove_services");
     match drafted.services.as_slice() {
         [] => {}
         services if adds => drop(operation.insert("services".to_owned(), json!(services))),
         [service] => drop(operation.insert("service".to_owned(), json!(service))),
         _ => {
             return Err(Failure::refused(
-                "--service: only add_services takes several",
+                "--service: only add_services and remove_services take several",
                 "draft a change for each, or leave it out for all services",
             ));
         }
@@ -226,6 +233,8 @@ mod tests {
             over(&configure, &said(&["a=3", "c.d=x"], &[])).unwrap()["config"],
             json!({"a": 3, "b": 2, "c": {"d": "x"}})
         );
+        let patch = over(&json!({"operation": "reconfigure"}), &said(&["c.d=x"], &[])).unwrap();
+        assert_eq!(patch["patch"], json!({"c": {"d": "x"}}));
         let prolong = over(&json!({"operation": "prolong"}), &said(&["expireTime=7"], &[])).unwrap();
         assert_eq!(prolong["expireTime"], 7);
         let add = over(&json!({"operation": "add_services"}), &said(&[], &["a", "b"])).unwrap();

@@ -68,8 +68,7 @@ fn table(summaries: &[Summary], is_wide: bool) -> String {
         ["PROVIDER", "SERVICES", "DESCRIPTION"],
     );
     for cluster in summaries {
-        let expires =
-            if cluster.expire_time == 0 { "never".to_owned() } else { local_time(cluster.expire_time) };
+        let expires = expires(cluster.expire_time, cluster.expiring);
         let cells = [
             cluster.id.clone(),
             cluster.name.clone(),
@@ -85,6 +84,15 @@ fn table(summaries: &[Summary], is_wide: bool) -> String {
         table.wide_row(cells, [cluster.provider.name.clone(), services, cluster.description.clone()]);
     }
     table.render("no clusters; create one with `cooperage cluster create NAME --template T --size N`")
+}
+
+/// When a lease ends, and whether that is soon.
+pub(super) fn expires(at: i64, is_soon: bool) -> String {
+    match (at, is_soon) {
+        (0, _) => "never".to_owned(),
+        (at, false) => local_time(at),
+        (at, true) => format!("{} (soon)", local_time(at)),
+    }
 }
 
 /// `creating 12/43`; nothing once it is complete.

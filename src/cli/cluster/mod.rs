@@ -35,7 +35,7 @@ pub use show::nodes_table;
 use serde_json::{Value, json};
 
 use super::args::cluster::Job;
-use super::args::{ClusterCommand, Told};
+use super::args::{ClusterCommand, LeaseArgs, Told};
 use super::client::Client;
 use super::duration;
 use super::failure::Failure;
@@ -84,6 +84,10 @@ pub async fn run(command: ClusterCommand, client: &Client, screen: &Screen) -> R
         ClusterCommand::Lease(args) => lease::run(&args, client, screen).await,
         ClusterCommand::Health(args) => care::health(&args, client, screen).await,
         ClusterCommand::Maintenance(args) => care::maintenance(&args, client, screen).await,
+        ClusterCommand::Extend { which, by } => {
+            let args = LeaseArgs { which, by: Some(by), from_now: None, until: None };
+            lease::run(&args, client, screen).await
+        }
         ClusterCommand::Delete(args) => delete::run(&args, client, screen).await,
         ClusterCommand::Pause(told) => {
             let Some(id) = tell(&told, "pause", client, screen).await? else { return Ok(()) };

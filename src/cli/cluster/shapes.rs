@@ -27,6 +27,9 @@ pub struct Summary {
     /// Until when it may live; 0 is for ever.
     #[serde(default)]
     pub expire_time: i64,
+    /// Whether that is soon.
+    #[serde(default)]
+    pub expiring: bool,
     /// Number of nodes.
     #[serde(default)]
     pub num_nodes: usize,
@@ -87,6 +90,9 @@ pub struct Details {
     /// Until when it may live; 0 is for ever.
     #[serde(default)]
     pub expire_time: i64,
+    /// Whether that is soon.
+    #[serde(default)]
+    pub expiring: bool,
     /// How it stands.
     pub status: ClusterStatus,
     /// Where its machines come from.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::care::Maintenance;
 use super::find;
 use super::lease;
-use super::list::progress;
+use super::list::{expires, progress};
 use super::shapes::{Details, Node};
 use crate::cli::args::{Seen, ShowArgs};
 use crate::cli::client::{Client, segment, understood};
@@ -90,7 +90,7 @@ pub async fn nodes(seen: &Seen, client: &Client, screen: &Screen) -> Result<(), 
 }
 
 fn text(details: &Details, is_wide: bool) -> String {
-    let expires = if details.expire_time == 0 { "never".to_owned() } else { local_time(details.expire_time) };
+    let expires = expires(details.expire_time, details.expiring);
     let mut text = format!(
         "{} ({})  {}\n",
         style(details.name.as_str()).bold(),

@@ -39,6 +39,14 @@ pub struct ClusterSummary {
     create_time: i64,
     /// Milliseconds since 1970; 0: never.
     expire_time: i64,
+    /// How long that is from now, in milliseconds; absent for those without an end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_in: Option<i64>,
+    /// Whether that is soon.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expiring: Option<bool>,
+    /// From when on it counts as soon.
+    expiry_warning_time: Option<i64>,
     /// `pending`, `active`, `incomplete`, `inconsistent` or `terminated`.
     status: String,
     num_nodes: u64,
@@ -63,6 +71,14 @@ pub struct Cluster {
     create_time: i64,
     /// Milliseconds since 1970; 0: never.
     expire_time: i64,
+    /// How long that is from now, in milliseconds; absent for those without an end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_in: Option<i64>,
+    /// Whether that is soon.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expiring: Option<bool>,
+    /// From when on it counts as soon.
+    expiry_warning_time: Option<i64>,
     provider: Option<Provider>,
     cluster_template: Option<ClusterTemplate>,
     nodes: Vec<Node>,

@@ -2,6 +2,7 @@
 //! the tests hold what they say against these.
 
 mod access;
+mod callbacks;
 mod care;
 mod catalog;
 mod clusters;
@@ -30,6 +31,7 @@ pub fn add_all(mut all: ComponentsBuilder) -> ComponentsBuilder {
             ReplayDifference Replayed;
         access: TenantChange User UserChange Token TokenRequest NewToken IssuedToken Login LoggedIn
             Caller PasswordChange;
+        callbacks: Callback CallbackChange NewCallback Delivery DeliveryTry WholeDelivery;
         operation: Queue UsageInterval Usage AuditEntry AuditPage AuditBreak AuditCheck
             SecretsStatus Registration Ready Heartbeat Worker Problem;
     }

@@ -36,8 +36,9 @@ pub struct SavedPlan {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DraftedOperation {
-    /// `configure`, `add_services`, `start_services`, `stop_services`, `restart_services`, `sync_template`, `prolong`, `delete` or
-    /// `retry`.
+    /// `configure`, `reconfigure`, `add_services`, `remove_services`, `start_services`, `stop_services`, `restart_services`,
+    /// `resize`, `replace`, `upgrade`, `roll_back`, `converge`, `sync_template`, `prolong`, `delete` or `retry`; with the fields that
+    /// their requests carry, of which some are named here.
     operation: String,
     /// What it is for.
     title: Option<String>,
@@ -46,8 +47,9 @@ pub struct DraftedOperation {
     config: Option<Value>,
     /// Of `configure`: whether to restart services; true unless said otherwise.
     restart: Option<bool>,
-    /// Of `add_services`: their names.
-    services: Option<Vec<String>>,
+    /// Of `add_services` and `remove_services`: their names. Of `resize`: numbers by name.
+    #[schema(value_type = Option<Object>)]
+    services: Option<Value>,
     /// Of `start_services` and its like: which one; all unless said otherwise.
     service: Option<String>,
     /// Of `prolong`: milliseconds since 1970.
