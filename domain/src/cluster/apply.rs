@@ -439,8 +439,9 @@ fn note_failure(cluster: &mut Cluster, task: u32, outcome: &Outcome, result: &Ma
         node.asked = None;
     }
     // Nobody knows what is left of the machine: whoever wants it after all gets another one. One that was not confirmed
-    // yet is looked at by its CONFIRM.
+    // yet is looked at by its CONFIRM, and one whose DELETE nobody took is as it was.
     if name == TaskName::Delete
+        && attempt.is_some()
         && let Some(machine) = cluster.units.get_mut(&UnitId::machine(id))
         && machine.observed > Observed::Created
     {

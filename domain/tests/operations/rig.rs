@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use cooperage_domain::cluster::{
-    Cluster, ClusterStatus, Command, Effect, Event, JobStatus, Refusal, Revision, Task, due, replay,
+    CareChange, Cluster, ClusterStatus, Command, Effect, Event, JobStatus, Refusal, Revision, Task, due,
+    replay,
 };
 use cooperage_domain::plan::UnitId;
 use cooperage_domain::task::TaskName;
@@ -72,7 +73,7 @@ impl Rig {
 
     /// What is due first once a job that has paused is resumed.
     pub fn next_or_resume(&mut self) -> Option<Effect> {
-        self.next().or_else(|| self.resume().then(|| self.next()).flatten())
+        self.next().or_else(|| (self.end_maintenance() || self.resume()).then(|| self.next()).flatten())
     }
 
     /// What is due first: an open attempt, else a task to start. The lease does not matter here.
@@ -108,8 +109,9 @@ impl Rig {
     }
 
     /// Does what is due first; `None` when nothing is. Otherwise the number of a task that ended by it, if one did.
+    /// Maintenance ends when nothing else is left to do.
     pub fn step(&mut self, outcome: impl FnOnce(&Self, &Task) -> Outcome) -> Option<Option<u32>> {
-        match self.next()? {
+        match self.next().or_else(|| self.end_maintenance().then(|| self.next()).flatten())? {
             Effect::Start { task, not_before, .. } => {
                 self.start(task, not_before).unwrap();
                 Some(None)
@@ -157,6 +159,20 @@ impl Rig {
             self.tell(Command::Resume { by: "ann".into() }).unwrap();
         }
         paused
+    }
+
+    /// Ends all maintenance; whether there was any.
+    fn end_maintenance(&mut self) -> bool {
+        let care = &self.cluster().care;
+        let nodes = care.nodes.keys().cloned().map(Some);
+        let maintained: Vec<_> = nodes.chain(care.maintenance.as_ref().map(|_| None)).collect();
+        let ending = |node| CareChange::Maintenance { node, reason: None };
+        let changes: Vec<CareChange> = maintained.into_iter().map(ending).collect();
+        let any = !changes.is_empty();
+        if any {
+            self.tell(Command::Care { changes, by: "ann".into() }).unwrap();
+        }
+        any
     }
 
     /// Starts all that can start.

@@ -10,8 +10,9 @@ use cooperage_domain::plan::ClusterAction;
 use cooperage_domain::task::TaskName;
 
 use crate::machines::Outcome;
-use crate::rig::{End, Rig, same, wanted};
-use crate::table::{OPERATIONS, Operation, by, cancel};
+use crate::refusals::check_remedy;
+use crate::rig::{Rig, same, wanted};
+use crate::table::{OPERATIONS, Operation, QUEUE_TIMEOUT, by, cancel};
 
 /// Runs `test` for every operation, and says all that is wrong with any, not only the first.
 fn for_each(test: fn(&Operation)) {
@@ -27,7 +28,7 @@ fn for_each(test: fn(&Operation)) {
 }
 
 /// Commands by which what runs is started and ended: every row is made of them.
-const MACHINERY: [&str; 3] = ["StartAttempt", "FinishAttempt", "TimeOutAttempt"];
+const MACHINERY: [&str; 4] = ["StartAttempt", "FinishAttempt", "TimeOutAttempt", "TimeOutQueue"];
 
 #[test]
 fn every_command_has_a_row() {
@@ -55,25 +56,44 @@ fn every_operation_may_fail_at_each_task() {
             for &outcome in failures(&smooth, failing) {
                 let mut rig = begun.clone();
                 rig.run_with(|rig, task| if task.id.number == failing { outcome } else { rig.smooth(task) });
-                let at = format!("task {failing}, {outcome:?}");
-                let named = matches!(
-                    rig.rest(),
-                    ClusterStatus::Active
-                        | ClusterStatus::Incomplete
-                        | ClusterStatus::Inconsistent
-                        | ClusterStatus::Terminated
-                );
-                assert!(named, "{at}");
+                rig.rest();
                 rig.clone().check_delete();
-                check_going_on(rig, &smooth.end(), &at);
+                check_going_on(rig, &smooth, &format!("task {failing}, {outcome:?}"));
             }
+        }
+    });
+}
+
+#[test]
+fn every_operation_may_wait_for_a_worker_in_vain() {
+    for_each(|operation| {
+        let begun = operation.begun();
+        let mut smooth = begun.clone();
+        let ran: BTreeSet<u32> = smooth.run().into_iter().collect();
+        for alone in ran {
+            let mut rig = begun.clone();
+            let mut given_up = false;
+            while let Some(effect) = rig.next_or_resume() {
+                if given_up || !matches!(effect, Effect::Start { task, .. } if task == alone) {
+                    rig.step(Rig::smooth);
+                    continue;
+                }
+                rig.world.now += QUEUE_TIMEOUT;
+                rig.tell(Command::TimeOutQueue { task: alone, why: "there are none".into() }).unwrap();
+                given_up = true;
+            }
+            assert!(given_up, "task {alone} is never ready");
+            rig.rest();
+            rig.clone().check_delete();
+            check_going_on(rig, &smooth, &format!("nobody takes task {alone}"));
         }
     });
 }
 
 /// How a task may fail: what it says of machines matters only where it makes one or gives one back.
 fn failures(rig: &Rig, task: u32) -> &'static [Outcome] {
-    match rig.world.job().tasks.get(&task).map(|task| task.name) {
+    let mut tasks = rig.cluster().jobs.values().filter_map(|job| job.tasks.get(&task));
+    match tasks.next().map(|task| task.name) {
         Some(TaskName::Create | TaskName::Delete) => {
             &[Outcome::DoneButFailed, Outcome::Failed, Outcome::Refused]
         }
@@ -82,21 +102,22 @@ fn failures(rig: &Rig, task: u32) -> &'static [Outcome] {
 }
 
 /// A cluster that stopped half-way can go on, and ends where it would have ended.
-fn check_going_on(mut rig: Rig, smooth: &End, at: &str) {
-    let deleting = rig.world.job().action == ClusterAction::ClusterDelete;
-    let undone = rig.world.job().action == ClusterAction::ClusterRollBack;
+fn check_going_on(mut rig: Rig, smooth: &Rig, at: &str) {
+    let action = rig.world.job().action;
+    let deleting = action == ClusterAction::ClusterDelete;
+    // What failed may be on its way back by itself.
+    let same_way = action == smooth.world.job().action;
     let again = if deleting { Command::Delete { now: false, by: by() } } else { Command::Retry { by: by() } };
     let stopped = matches!(rig.cluster().status, ClusterStatus::Incomplete | ClusterStatus::Inconsistent);
     match rig.tell(again) {
         Ok(()) => {
             rig.run();
-            if stopped && !undone {
-                same(&rig.end(), smooth, at);
+            if stopped && same_way {
+                same(&rig.end(), &smooth.end(), at);
             }
         }
         Err(refusal) => assert!(!stopped, "{at}: {refusal}"),
     }
-    rig.check_delete();
 }
 
 #[test]
@@ -151,6 +172,10 @@ fn answer_too_late(rig: &mut Rig) {
         // stopped does not try again.
         let last = found.name == TaskName::Probe || attempt > 1 || !rig.world.job().is_open();
         if last {
+            if attempt > 1 {
+                let late = rig.report(task, attempt - 1, outcome);
+                assert!(matches!(late, Err(Refusal::StaleAttempt { .. })), "task {task}: {late:?}");
+            }
             rig.finish(task, attempt, outcome);
             continue;
         }
@@ -182,7 +207,7 @@ fn every_part_of_an_operation_may_be_undone() {
             for &outcome in endings(&part) {
                 let at = format!("after {done} of {ran}, what runs is {outcome:?}");
                 check_undo(part.clone(), outcome, &before, &at);
-                check_stop(part.clone(), outcome, &smooth.end(), &at);
+                check_stop(part.clone(), outcome, &smooth, &at);
             }
         }
     });
@@ -203,30 +228,20 @@ fn endings(rig: &Rig) -> &'static [Outcome] {
 fn check_undo(mut rig: Rig, running: Outcome, before: &Rig, at: &str) {
     let (pending, action) = (rig.cluster().status == ClusterStatus::Pending, rig.world.job().action);
     let open: BTreeSet<u32> = rig.world.job().running.clone();
-    let undone = if pending { cancel(true) } else { back(before) };
-    match rig.tell(undone) {
-        Ok(()) => {}
-        Err(refusal) => {
-            let text = refusal.to_string();
-            assert!(text.contains(';'), "{at}: what would make it possible is not said: {text}");
-            if pending {
-                rig.tell(cancel(false)).unwrap();
-            }
-        }
+    let told = rig.tell(if pending { cancel(true) } else { back(before) });
+    if let Err(refusal) = &told {
+        check_remedy(refusal);
+        assert!(!pending || rig.tell(cancel(false)).is_ok(), "{at}: it cannot be stopped");
     }
     rig.run_with(|rig, task| if open.contains(&task.id.number) { running } else { rig.smooth(task) });
     let status = rig.rest();
-    let create = action == ClusterAction::ClusterCreate;
-    if pending && create {
+    if pending && action == ClusterAction::ClusterCreate {
         assert_eq!(status, ClusterStatus::Terminated, "{at}: a create that is undone leaves nothing");
-    }
-    let was_active = before.cluster().status == ClusterStatus::Active;
-    let rolled_back = rig.world.job().action == ClusterAction::ClusterRollBack;
-    if was_active && rolled_back && status == ClusterStatus::Active {
+    } else if told.is_ok() && before.cluster().status == ClusterStatus::Active {
+        assert_eq!(status, ClusterStatus::Active, "{at}");
         same(&wanted(rig.cluster()), &wanted(before.cluster()), at);
         assert_eq!(rig.machines, before.machines, "{at}");
     }
-    assert!(!rolled_back || status == ClusterStatus::Active, "{at}: {status}");
     rig.check_delete();
 }
 
@@ -236,7 +251,7 @@ fn back(before: &Rig) -> Command {
 }
 
 /// The operation is stopped while something runs, which ends so; then it goes on.
-fn check_stop(mut rig: Rig, running: Outcome, smooth: &End, at: &str) {
+fn check_stop(mut rig: Rig, running: Outcome, smooth: &Rig, at: &str) {
     if rig.cluster().status != ClusterStatus::Pending {
         return;
     }

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cooperage_domain::cluster::{
-    Cluster, ClusterStatus, Command, OnFailure, Resize, Revision, Rollout, ServiceChange,
+    CareChange, Cluster, ClusterStatus, Command, OnFailure, Resize, Revision, Rollout, ServiceChange,
 };
 use cooperage_domain::entity::{HardwareType, ImageType};
+use cooperage_domain::health::Health;
 use cooperage_domain::id::NodeId;
 use cooperage_domain::layout::{Growth, Shrinkage};
 use cooperage_domain::plan::UnitId;
@@ -102,6 +103,9 @@ pub const OPERATIONS: &[Operation] = &[
         command: Box::new(configure(true)),
         by: by(),
     }),
+    on("find a machine down", shop, |_| down()),
+    on("maintain a node", half_grown, |_| maintain(Some(node_id("n1")))),
+    on("maintain the cluster", half_grown, |_| maintain(None)),
     on("pause", half_grown, |_| Command::Pause { by: by() }),
     on("resume", paused, |_| Command::Resume { by: by() }),
     on("abort", half_created, |_| Command::Abort { by: by() }),
@@ -112,6 +116,9 @@ pub const OPERATIONS: &[Operation] = &[
     on("retry a create", failed_to_create, |_| Command::Retry { by: by() }),
     on("retry", failed_to_grow, |_| Command::Retry { by: by() }),
 ];
+
+/// How long a task may wait for a worker, in ms.
+pub const QUEUE_TIMEOUT: i64 = 1_000_000;
 
 pub fn by() -> String {
     "ann".to_owned()
@@ -136,6 +143,7 @@ pub fn sketch() -> Sketch {
         node.automators = BTreeSet::from(["shell".to_owned()]);
     }
     sketch.limits.max_attempts = 2;
+    sketch.limits.queue_timeout = QUEUE_TIMEOUT;
     sketch
 }
 
@@ -312,6 +320,17 @@ pub fn roll_back(cluster: &Cluster) -> Command {
 
 pub fn converge(mend: bool) -> Command {
     Command::Converge { mend, by: by() }
+}
+
+fn down() -> Command {
+    let (node, reason) = (node_id("n2"), "it does not answer".to_owned());
+    let change = CareChange::Health { node, service: None, health: Health::Down, reason };
+    Command::Care { changes: vec![change], by: by() }
+}
+
+fn maintain(node: Option<NodeId>) -> Command {
+    let change = CareChange::Maintenance { node, reason: Some("another disk".into()) };
+    Command::Care { changes: vec![change], by: by() }
 }
 
 pub fn errand(name: &str) -> Command {
