@@ -20,12 +20,13 @@ use cooperage_domain::entity::{
     AutomatorType, Base, FieldSchema, ParameterSet, Parameters, PluginType, ResourceFormat, ResourceType,
     ServiceAction,
 };
+use cooperage_domain::error_kind::ErrorKind;
 use cooperage_domain::task::TaskReport;
 
 use crate::automator::Automator;
 use crate::context::{Context, TaskFault};
 use crate::resources::{PluginResources, ResourceKey, Side};
-use crate::ssh::{Execution, Finished, SshError, SshPool, Target, execute};
+use crate::ssh::{Execution, Finished, SshPool, Target, execute};
 
 /// Name of the automator type.
 pub const AUTOMATOR_TYPE: &str = "shell";
@@ -71,9 +72,7 @@ impl ShellAutomator {
         let execution = execution
             .with_file("hosts", hosts::render(&task.order.config))
             .with_file("hosts.sh", HOSTS_SCRIPT);
-        execute(&self.pool, &target, &execution, &*task.output, &task.cancel)
-            .await
-            .map_err(|fault| fault_of(&fault))
+        execute(&self.pool, &target, &execution, &*task.output, &task.cancel).await.map_err(TaskFault::from)
     }
 }
 
@@ -99,7 +98,8 @@ impl Automator for ShellAutomator {
             let name = service.map_or("", |service| &service.name);
             return Err(TaskFault::nothing_made(format!(
                 "service {name:?}: provisioner.actions.{action:?}.fields.script is missing; name a script"
-            )));
+            ))
+            .of_kind(ErrorKind::Permanent));
         };
         let args = fields.and_then(|fields| fields.get("args")).map_or("", String::as_str);
         let order = serde_json::to_vec(&task.order).map_err(|fault| TaskFault::new(fault.to_string()))?;
@@ -121,14 +121,11 @@ fn report(what: &str, finished: Finished) -> Result<TaskReport, TaskFault> {
     let fault = TaskFault {
         status: i64::from(finished.status.0),
         ..TaskFault::new(format!("{} ended with {}.", what.trim(), finished.status))
+            .of_kind(ErrorKind::Script)
     };
     // Codes from 200 to 299 say that nothing was made, which a script cannot know of its machine.
     let fault = if (200..300).contains(&fault.status) { TaskFault { status: 1, ..fault } } else { fault };
     Err(fault.with_output(finished.stdout_tail, finished.stderr_tail))
-}
-
-fn fault_of(fault: &SshError) -> TaskFault {
-    TaskFault::new(fault.to_string())
 }
 
 fn descriptor() -> PluginType {

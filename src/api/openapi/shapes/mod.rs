@@ -17,7 +17,8 @@ pub fn add_all(mut all: ComponentsBuilder) -> ComponentsBuilder {
     }
     add! {
         clusters: Account Progress ClusterSummary ClusterCreated Cluster Node RegisteredNode
-            ClusterStatus StagedTask Attempt GraphTask Plan LogLine Logs ProviderFields LeaseChange
+            ClusterStatus StagedTask Attempt GraphTask Plan WaitReason WaitingTask
+            StragglingTask WaitingTasks LogLine Logs ProviderFields LeaseChange
             ConfigChange ServicesToAdd NodeQuestion;
         catalog: AppliedEntity AppliedChange Export Resource;
         access: TenantChange User UserChange Token TokenRequest NewToken IssuedToken Login LoggedIn
