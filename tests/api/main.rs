@@ -12,3 +12,4 @@ mod plugins;
 mod refusals;
 mod secrets;
 mod shapes;
+mod waiting;
