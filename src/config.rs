@@ -16,7 +16,7 @@ use cooperage_schema::DatabaseUrl;
 use serde::{Deserialize, Serialize, Serializer};
 
 pub use http::{ClientTls, Http, Tls, TlsFiles};
-pub use jobs::{Jobs, Retry, RetryByKind, TaskSeconds};
+pub use jobs::Jobs;
 pub use remote_provisioner::RemoteProvisioner;
 
 /// The defaults, as shipped.

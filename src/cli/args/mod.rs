@@ -13,7 +13,7 @@ pub use audit::OutcomeArg;
 pub use audit::{AuditArgs, AuditCommand, AuditFilterArgs, SecretsAt, SecretsCommand};
 pub use cluster::{
     AddServiceArgs, ClusterCommand, ConfigArgs, CreateArgs, DeleteArgs, ExportArgs, LeaseArgs, ListArgs,
-    LogsArgs, PlanArgs, Seen, ServicesArgs, SshArgs, WaitForArgs,
+    LogsArgs, PlanArgs, Seen, ServicesArgs, SshArgs, WaitForArgs, WhyArgs,
 };
 pub use nouns::Noun;
 pub use provisioner::{ProvisionerArgs, ProvisionerNoun};
