@@ -139,7 +139,7 @@ pub(super) fn time_out_queue(
         return Ok(Vec::new());
     }
     let waited = budget::span(now.saturating_sub(found.ready_since.unwrap_or(now)));
-    let text = format!("No worker took it for {waited}: {why}. Give the tenant more workers, then retry.");
+    let text = format!("No worker took it for {waited}: it waited {why}. Retry when that has changed.");
     let outcome = Outcome {
         at: now,
         code: INTERNAL_FAILURE,

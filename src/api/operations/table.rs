@@ -93,6 +93,8 @@ fn clusters() -> Vec<Operation> {
         get("/v2/clusters/{id}/plans", see, "All jobs of a cluster, newest first").gives("[Plan]"),
         get("/v2/clusters/{id}/plans/{job}", see, "One job: its stages, and its tasks as a graph")
             .gives("Plan"),
+        get("/v2/clusters/{id}/waiting", see, "Why each task that waits does so, in words")
+            .gives("WaitingTasks"),
         get("/v2/clusters/{id}/logs", see, "What tasks printed: the latest lines, or those of one task")
             .gives("Logs")
             .query(&[

@@ -69,6 +69,12 @@ Services are configured anew and, unless told otherwise, restarted.")]
   cooperage cluster plan shop                  the latest job
   cooperage cluster plan shop 00000042-001     an earlier one")]
     Plan(PlanArgs),
+    /// Say of each task that waits why it does
+    #[command(after_help = "Examples:
+  cooperage cluster why shop
+  cooperage cluster why shop 12             one task, by its number
+  cooperage cluster why shop --watch")]
+    Why(WhyArgs),
     /// List the jobs of a cluster, newest first
     #[command(after_help = "Example: cooperage cluster jobs shop")]
     Jobs(Seen),
@@ -297,6 +303,19 @@ pub struct Job {
     /// Whether it is only shown.
     #[command(flatten)]
     pub preview: PreviewArgs,
+}
+
+/// What waits.
+#[derive(Debug, Clone, Args)]
+pub struct WhyArgs {
+    /// Which cluster.
+    #[command(flatten)]
+    pub which: Which,
+    /// Id or number of a task, or what it is called; without it, all that wait
+    pub task: Option<String>,
+    /// Whether once or again and again.
+    #[command(flatten)]
+    pub watch: WatchArgs,
 }
 
 /// Which clusters.

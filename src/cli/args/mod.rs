@@ -19,8 +19,8 @@ pub use audit::OutcomeArg;
 pub use audit::{AuditArgs, AuditCommand, AuditFilterArgs, SecretsAt, SecretsCommand};
 pub use care::{HealthArgs, MaintenanceArgs};
 pub use cluster::{
-    AddServiceArgs, ClusterCommand, ConfigArgs, DeleteArgs, LeaseArgs, ListArgs, LogsArgs, Seen, ServicesArgs,
-    SshArgs, Told, WaitForArgs,
+    AddServiceArgs, ClusterCommand, ConfigArgs, DeleteArgs, LeaseArgs, ListArgs, LogsArgs, Seen,
+    ServicesArgs, SshArgs, Told, WaitForArgs, WhyArgs,
 };
 pub use create::CreateArgs;
 pub use draft::{ApplyPlanArgs, DraftCommand, DraftedArgs};
