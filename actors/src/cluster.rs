@@ -16,7 +16,7 @@ mod handler;
 mod message;
 mod pursue;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use actix::{Actor, ActorContext, ActorFutureExt, Addr, AsyncContext, Context, WrapFuture};
@@ -70,7 +70,7 @@ pub struct Cluster {
     epoch: u64,
     state: Option<Arc<cluster::Cluster>>,
     surroundings: Surroundings,
-    nodes: HashMap<NodeId, Addr<Node>>,
+    nodes: BTreeMap<NodeId, Addr<Node>>,
     /// Attempts this actor has begun itself, or has had taken up.
     followed: HashSet<(u32, u32)>,
     /// Tasks that have been offered to their nodes.
@@ -98,7 +98,7 @@ impl Cluster {
             epoch,
             state: state.map(Arc::new),
             surroundings,
-            nodes: HashMap::new(),
+            nodes: BTreeMap::new(),
             followed: HashSet::new(),
             offered: HashSet::new(),
             ranks: HashMap::new(),

@@ -17,6 +17,7 @@
 //! Nothing that blocks runs in a handler.
 
 pub mod agent;
+pub mod blocking;
 pub mod clock;
 pub mod cluster;
 pub mod estimate;

@@ -147,11 +147,13 @@ async fn carry_out(plugins: Arc<PluginSet>, machine: Arc<Mutex<()>>, context: Co
             let waiting = "Waits for the machine: an earlier attempt that was given up has not stopped yet.";
             context.output.line(Stream::Progress, waiting);
             tokio::select! {
-                turn = machine.lock_owned() => turn,
+                // In this order, so that one that was cancelled never starts, and a simulated run is the same every time.
+                biased;
                 () = context.cancel.cancelled() => {
                     let reason = "The machine is still busy with an earlier attempt that does not stop.";
                     return TaskReport::failure(NOT_CARRIED_OUT, reason);
                 }
+                turn = machine.lock_owned() => turn,
             }
         }
     };

@@ -217,6 +217,7 @@ impl Cloud {
         {
             run.fate.end = now;
             run.effect = run.effect.filter(|at| *at <= now);
+            run.fate.report = TaskReport::failure(1, "cancelled");
         }
     }
 

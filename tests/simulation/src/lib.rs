@@ -23,4 +23,5 @@ pub mod outcome;
 pub mod plan;
 pub mod random;
 pub mod seen;
+pub mod server;
 pub mod shrink;

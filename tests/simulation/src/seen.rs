@@ -60,6 +60,22 @@ pub enum Seen<'a> {
         /// Where.
         node: &'a NodeId,
     },
+    /// A server has a plugin of its own carry something out.
+    Called {
+        /// Which server.
+        server: u32,
+        /// Which execution.
+        execution: Execution,
+        /// Where.
+        node: &'a NodeId,
+    },
+    /// The plugin has returned, or is gone with its server.
+    Returned {
+        /// Which server.
+        server: u32,
+        /// Where.
+        node: &'a NodeId,
+    },
     /// A provider has one machine more.
     Made {
         /// For which node.

@@ -23,7 +23,7 @@ use crate::seen::Seen;
 pub type Verdict = Result<(), String>;
 
 /// Watches over one invariant.
-pub trait Checker {
+pub trait Checker: Send {
     /// Its name, and with it the invariant's.
     fn name(&self) -> &'static str;
 

@@ -13,7 +13,10 @@ use crate::seen::Seen;
 /// Neither in the journal nor on the machines.
 #[derive(Debug, Default)]
 pub struct OneTaskPerNode {
+    /// What each machine is busy with.
     running: BTreeMap<NodeId, Execution>,
+    /// What each server has its plugins do to a machine.
+    calls: BTreeMap<(u32, NodeId), Execution>,
 }
 
 impl Checker for OneTaskPerNode {
@@ -47,6 +50,16 @@ impl Checker for OneTaskPerNode {
                 if self.running.get(*node) == Some(execution) {
                     self.running.remove(*node);
                 }
+                Ok(())
+            }
+            Seen::Called { server, execution, node } => {
+                match self.calls.insert((*server, (*node).clone()), *execution) {
+                    Some(other) => Err(format!("{execution:?} is called for on {node} while {other:?} is")),
+                    None => Ok(()),
+                }
+            }
+            Seen::Returned { server, node } => {
+                self.calls.remove(&(*server, (*node).clone()));
                 Ok(())
             }
             _ => Ok(()),

@@ -25,9 +25,15 @@ const MOST: u64 = 60_000;
 /// How long a caller or worker waits before it tries a server again that does not answer.
 const PATIENCE: i64 = 1_000;
 /// How often clusters are told to go in the end.
-const ROUNDS: u32 = 6;
+pub const ROUNDS: u32 = 6;
 /// Long enough for anything to end by itself: a lease, clocks that were set back.
-const LONG: i64 = 40 * 3_600_000;
+pub const LONG: i64 = 40 * 3_600_000;
+
+/// How long clusters are left alone after the last step of a plan: some until their leases end.
+#[must_use]
+pub fn wait_at_the_end(seed: u64) -> i64 {
+    *Random::about(seed, &[4]).pick(&[60_000, 600_000, LONG])
+}
 
 /// The world.
 pub struct World<'a> {
@@ -94,8 +100,7 @@ impl<'a> World<'a> {
     /// Everything that is planned, and the end of all clusters.
     pub fn run(&mut self) {
         let last = self.plan.steps.last().map_or(0, |step| step.at);
-        let wait = *Random::about(self.plan.seed, &[4]).pick(&[60_000, 600_000, LONG]);
-        self.let_happen(last + wait);
+        self.let_happen(last + wait_at_the_end(self.plan.seed));
         self.calm_down();
         for _ in 0..ROUNDS {
             for id in self.kept.keys().copied().collect::<Vec<_>>() {
