@@ -78,9 +78,11 @@ fn key(cluster: &Cluster, task: &Task) -> String {
 const fn rule_of_thumb(name: TaskName) -> Duration {
     let ms = match name {
         TaskName::Install => 10_000,
-        TaskName::Create | TaskName::Confirm | TaskName::Initialize | TaskName::Start => 2_000,
+        TaskName::Create | TaskName::Confirm | TaskName::Initialize | TaskName::Start | TaskName::Errand => {
+            2_000
+        }
         TaskName::Remove | TaskName::Stop | TaskName::Delete => 1_000,
-        TaskName::Bootstrap | TaskName::Configure => 500,
+        TaskName::Bootstrap | TaskName::Configure | TaskName::Probe => 500,
     };
     Duration::from_millis(ms)
 }

@@ -23,7 +23,7 @@ use cooperage_domain::id::{ClusterId, NodeId};
 use cooperage_schema::Vault;
 use slog::{Logger, debug};
 
-pub use message::{Cease, Follow, Offer, Retire, Withdraw};
+pub use message::{Cease, Follow, Halt, Offer, Retire, Withdraw};
 
 use crate::cluster::{Begin, Cluster, NodeFailed};
 use crate::handover::Handover;
@@ -70,6 +70,8 @@ pub struct Node {
     logger: Logger,
     /// Tasks that may start, with the length of the path behind each.
     waiting: BTreeMap<u32, i64>,
+    /// The attempt that is to be stopped, which may be on its way here.
+    halted: Option<(u32, u32)>,
     current: Current,
 }
 
@@ -105,7 +107,7 @@ impl Node {
         logger: Logger,
     ) -> Self {
         let (waiting, current) = (BTreeMap::new(), Current::Idle);
-        Self { identity, cluster, colleagues, grace, logger, waiting, current }
+        Self { identity, cluster, colleagues, grace, logger, waiting, halted: None, current }
     }
 
     /// The task with the longest path behind it; among equals the one planned first.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use cooperage_domain::cluster::{Cluster, Event, FailedNext, Job, Node, Task, TaskState};
 use cooperage_domain::id::NodeId;
+use cooperage_domain::task::TaskName;
 use cooperage_schema::{ClusterRow, JobRow, NodeRow, Projection, TaskRow};
 
 /// The rows that changed with `events`, which led to `cluster`.
@@ -26,6 +27,7 @@ pub fn project(cluster: &Cluster, events: &[Event]) -> Projection {
         jobs: touched.jobs.iter().filter_map(|number| cluster.jobs.get(number)).map(job_row).collect(),
         tasks: touched.tasks.iter().filter_map(task_row).collect(),
         durations: Vec::new(),
+        gone: touched.gone.into_iter().collect(),
     }
 }
 
@@ -34,6 +36,7 @@ struct Touched {
     nodes: BTreeSet<NodeId>,
     jobs: BTreeSet<u32>,
     tasks: BTreeSet<u32>,
+    gone: BTreeSet<NodeId>,
 }
 
 impl Touched {
@@ -46,12 +49,14 @@ impl Touched {
                 self.jobs.insert(1);
                 self.nodes.extend(nodes.keys().cloned());
             }
-            Event::JobPlanned { job, tasks, .. } => {
+            Event::JobPlanned { job, tasks, .. } | Event::JobExtended { job, tasks, .. } => {
                 self.jobs.insert(*job);
                 self.tasks.extend(tasks.iter().map(|step| step.number));
                 self.nodes.extend(tasks.iter().map(|step| step.node.clone()));
             }
-            Event::AttemptStarted { task, .. } | Event::TaskSucceeded { task, .. } => {
+            Event::AttemptStarted { task, .. }
+            | Event::TaskSucceeded { task, .. }
+            | Event::UnitProbed { task, .. } => {
                 self.task(*task, cluster);
             }
             Event::TaskFailed { task, next, .. } => {
@@ -61,10 +66,15 @@ impl Touched {
                 }
             }
             Event::ServicesAdded { placed, .. } => self.nodes.extend(placed.keys().cloned()),
+            Event::WantedChanged { change, .. } => {
+                self.nodes.extend(change.nodes.keys().cloned());
+                self.nodes.extend(change.placed.keys().chain(change.removed.keys()).cloned());
+            }
             Event::JobPaused { job, .. } | Event::JobResumed { job, .. } => {
                 self.jobs.insert(*job);
             }
-            Event::ServicesWanted { .. }
+            Event::FollowUpSet { .. }
+            | Event::ServicesWanted { .. }
             | Event::ConfigReplaced { .. }
             | Event::TemplateReplaced { .. }
             | Event::ProviderFieldsGiven { .. }
@@ -72,6 +82,11 @@ impl Touched {
             Event::JobFailed { job, .. } | Event::JobEnded { job, .. } => {
                 self.jobs.insert(*job);
                 self.nodes.extend(cluster.nodes.keys().cloned());
+                // The cluster forgets machines that went with the job.
+                let tasks = cluster.jobs.get(job).into_iter().flat_map(|job| job.tasks.values());
+                let deleted =
+                    tasks.filter(|task| task.name == TaskName::Delete).map(|task| task.node.clone());
+                self.gone.extend(deleted.filter(|node| !cluster.nodes.contains_key(node)));
             }
         }
     }

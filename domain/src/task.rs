@@ -36,6 +36,10 @@ pub enum TaskName {
     Remove,
     /// Give the machine back.
     Delete,
+    /// Find out whether a service is well.
+    Probe,
+    /// Run an errand of a service: something it offers beside its life, such as a backup.
+    Errand,
 }
 
 impl TaskName {
@@ -55,6 +59,8 @@ impl TaskName {
             Self::Start => Some(ServiceAction::Start),
             Self::Stop => Some(ServiceAction::Stop),
             Self::Remove => Some(ServiceAction::Remove),
+            Self::Probe => Some(ServiceAction::Probe),
+            Self::Errand => Some(ServiceAction::Errand),
             Self::Create | Self::Confirm | Self::Bootstrap | Self::Delete => None,
         }
     }
@@ -73,6 +79,8 @@ impl TaskName {
             Self::Stop => "STOP",
             Self::Remove => "REMOVE",
             Self::Delete => "DELETE",
+            Self::Probe => "PROBE",
+            Self::Errand => "ERRAND",
         }
     }
 }
@@ -182,6 +190,10 @@ pub struct ServiceOrder {
     pub name: String,
     /// Automator and fields.
     pub action: crate::entity::ActionSpec,
+    /// The values that the service declares to take, by the names it gives them.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[schema(value_type = Object)]
+    pub inputs: Map<String, Value>,
 }
 
 /// What a worker reports of one task.

@@ -80,7 +80,9 @@ impl PluginSet {
             | TaskName::Initialize
             | TaskName::Start
             | TaskName::Stop
-            | TaskName::Remove => {
+            | TaskName::Remove
+            | TaskName::Probe
+            | TaskName::Errand => {
                 let service = task.order.config.service.as_ref();
                 let (Some(service), Some(action)) = (service, name.service_action()) else {
                     return Err(TaskFault::new(format!("task {} is about no service", task.order.task_id)));

@@ -1,9 +1,10 @@
 //! Writes many appends at once. A wrong one fails alone.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 use std::sync::LazyLock;
 
+use cooperage_domain::id::NodeId;
 use diesel::prelude::*;
 
 use crate::append::{Append, AppendError, Appended};
@@ -13,8 +14,9 @@ use crate::durations;
 use crate::engine::Engine;
 use crate::error::StoreError;
 use crate::fence::{self, Admission};
-use crate::projection::{CLUSTERS, JOBS, NODES, TASKS, TERMINATED};
+use crate::projection::{CLUSTERS, JOBS, NODES, Projection, TASKS, TERMINATED};
 use crate::sql::Value;
+use crate::tables::nodes;
 use crate::vault;
 
 static JOURNAL: LazyLock<Insert> = LazyLock::new(|| {
@@ -134,11 +136,28 @@ fn write_projections(engine: &mut Engine, appends: &[&Append]) -> QueryResult<()
     vault::wipe(engine, &gone.collect::<Vec<_>>())?;
     let nodes = newest(all().flat_map(|rows| &rows.nodes), |row| row.id.as_str());
     NODES.run(engine, &values(&nodes, |row| row.values()))?;
+    forget_nodes(engine, all())?;
     let jobs = newest(all().flat_map(|rows| &rows.jobs), |row| row.id);
     JOBS.run(engine, &values(&jobs, |row| row.values()))?;
     let tasks = newest(all().flat_map(|rows| &rows.tasks), |row| (row.id.job.cluster, row.id.number));
     TASKS.run(engine, &values(&tasks, |row| row.values()))?;
     durations::record(engine, all().flat_map(|rows| &rows.durations))
+}
+
+/// Nodes that clusters have no more, unless they have them again.
+fn forget_nodes<'a>(engine: &mut Engine, all: impl Iterator<Item = &'a Projection>) -> QueryResult<()> {
+    let mut gone: BTreeSet<&str> = BTreeSet::new();
+    for rows in all {
+        for node in &rows.nodes {
+            gone.remove(node.id.as_str());
+        }
+        gone.extend(rows.gone.iter().map(NodeId::as_str));
+    }
+    if gone.is_empty() {
+        return Ok(());
+    }
+    diesel::delete(nodes::table.filter(nodes::id.eq_any(gone))).execute(engine)?;
+    Ok(())
 }
 
 fn write_snapshots(engine: &mut Engine, appends: &[&Append]) -> QueryResult<()> {

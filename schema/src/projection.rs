@@ -23,6 +23,8 @@ pub struct Projection {
     pub tasks: Vec<TaskRow>,
     /// Durations that became known.
     pub durations: Vec<DurationSample>,
+    /// Nodes that the cluster has no more.
+    pub gone: Vec<NodeId>,
 }
 
 /// One cluster, as lists show it.

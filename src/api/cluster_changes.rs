@@ -64,7 +64,7 @@ struct Fields {
 pub async fn delete(state: State, identity: Identity, id: Id, on: IfMatch, body: web::Bytes) -> Answer {
     let Fields { provider_fields } = body::parse_optional(&body)?;
     let cluster = state.cluster(&identity, &id).await?;
-    let command = Command::Delete { by: identity.user.clone() };
+    let command = Command::Delete { now: false, by: identity.user.clone() };
     operate_with(&state, identity, &cluster, (command, on), provider_fields).await
 }
 

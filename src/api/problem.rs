@@ -249,7 +249,7 @@ impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Invalid(fault) => fault.into(),
-            Refusal::WrongState { .. } | Refusal::NotReady { .. } => {
+            Refusal::WrongState { .. } | Refusal::NotReady { .. } | Refusal::NoWayBack { .. } => {
                 Self::new(StatusCode::CONFLICT, refusal.to_string())
             }
             Refusal::UnknownService { .. } => Self::new(StatusCode::NOT_FOUND, refusal.to_string()),

@@ -11,7 +11,7 @@ use slog::o;
 
 use super::{Begun, Cluster, Report};
 use crate::janitor::{Arm, Deadline, Disarm};
-use crate::node::{Follow, Identity, Node, Offer};
+use crate::node::{Follow, Halt, Identity, Node, Offer};
 
 impl Cluster {
     /// All that is due: when the actor starts.
@@ -28,7 +28,10 @@ impl Cluster {
         self.rank(&state);
         self.carry_out(&state, due_after(&state, events), ctx);
         for event in events {
-            if let Event::TaskSucceeded { task, .. } | Event::TaskFailed { task, .. } = event {
+            if let Event::TaskSucceeded { task, .. }
+            | Event::TaskFailed { task, .. }
+            | Event::UnitProbed { task, .. } = event
+            {
                 self.offer_rest_of_node(&state, *task, ctx);
             }
         }
@@ -44,6 +47,7 @@ impl Cluster {
                         self.follow(state, (task, attempt), &node, deadline, ctx);
                     }
                 }
+                Effect::Halt { task, node, attempt } => self.node(&node, ctx).do_send(Halt { task, attempt }),
                 Effect::Expire { at } => self.surroundings.colleagues.janitor.do_send(Arm {
                     deadline: Deadline::Lease(self.id),
                     at,

@@ -11,7 +11,7 @@ use futures::future::LocalBoxFuture;
 use slog::{info, warn};
 use tokio_util::sync::CancellationToken;
 
-use super::message::{Cease, Follow, Retire};
+use super::message::{Cease, Follow, Halt, Retire};
 use super::{Current, Executing, Node};
 use crate::cluster::{Begun, OperateError, Report};
 use crate::handover::{GiveUp, HandOver, Settle};
@@ -39,6 +39,19 @@ impl Node {
             ready(())
         }));
         self.current = Current::Executing(Executing { execution, timed_out: false, wait });
+        self.halt_if_asked(ctx);
+    }
+
+    /// Stops what runs when that is the attempt that was to be stopped.
+    fn halt_if_asked(&mut self, ctx: &mut Context<Self>) {
+        let Current::Executing(current) = &self.current else { return };
+        let execution = current.execution;
+        if self.halted == Some((execution.task.number, execution.attempt)) {
+            info!(self.logger, "attempt is stopped with its job"; "task" => execution.task.number,
+                "attempt" => execution.attempt);
+            self.cancel(execution);
+            ctx.run_later(self.grace, move |node, ctx| node.give_up(execution, ctx));
+        }
     }
 
     /// The report of whoever carries the order out: a plugin of this process, or a worker elsewhere.
@@ -142,6 +155,16 @@ impl Handler<Follow> for Node {
             let slot = Slot::taken_up(&self.colleagues.pool, self.identity.cluster, &begun.worker);
             self.execute(*begun, slot, ctx);
         }
+    }
+}
+
+impl Handler<Halt> for Node {
+    type Result = ();
+
+    /// What runs is stopped if it can be; how far it came is reported as ever.
+    fn handle(&mut self, Halt { task, attempt }: Halt, ctx: &mut Self::Context) {
+        self.halted = Some((task, attempt));
+        self.halt_if_asked(ctx);
     }
 }
 

@@ -19,6 +19,16 @@ pub struct Offer {
 #[rtype(result = "()")]
 pub struct Withdraw;
 
+/// The job of this attempt is stopped: stop it if it can be.
+#[derive(Debug, Clone, Copy, Message)]
+#[rtype(result = "()")]
+pub struct Halt {
+    /// Number of the task.
+    pub task: u32,
+    /// Number of the attempt.
+    pub attempt: u32,
+}
+
 /// An attempt was open when its actors went down: take it up again, and give it up at its deadline.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]

@@ -26,7 +26,7 @@ impl Handler<TimeUp> for Registry {
         let at = self.office.clock.now().saturating_add(pause);
         actix::spawn(async move {
             let who = "janitor".to_owned();
-            let delete = Tell { id, command: Command::Delete { by: who.clone() }, who };
+            let delete = Tell { id, command: Command::Delete { now: false, by: who.clone() }, who };
             let Ok(Err(fault)) = registry.send(delete).await else { return };
             match fault {
                 TellError::Operate(OperateError::Refused(refusal)) => {

@@ -164,7 +164,7 @@ impl Rig {
     }
 
     pub async fn delete(&self, id: u64) -> Result<Arc<cluster::Cluster>, TellError> {
-        self.tell(id, Command::Delete { by: "ann".to_owned() }).await
+        self.tell(id, Command::Delete { now: false, by: "ann".to_owned() }).await
     }
 
     pub async fn retry(&self, id: u64) -> Result<Arc<cluster::Cluster>, TellError> {

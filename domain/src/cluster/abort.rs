@@ -22,7 +22,8 @@ pub(super) fn abort(cluster: &Cluster, by: String, now: i64) -> Result<Vec<Event
         JobStatus::Running | JobStatus::NotSubmitted | JobStatus::Paused => return refuse(),
     }
     let message = "Aborted by user.".to_owned();
-    let mut events = vec![Event::JobFailed { at: now, job: job.id.number, message, by: Some(by) }];
+    let mut events =
+        vec![Event::JobFailed { at: now, job: job.id.number, message, by: Some(by), stop: false }];
     if job.running.is_empty() {
         events.push(aborted(cluster, job, now));
     }

@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 use super::create::CreateOrder;
 use super::event::{Event, FailedNext, PlannedStep};
 use super::job::{Attempt, AttemptId, Job, JobStatus, Outcome, Task, TaskState};
+use super::revision::Revision;
 use super::state::{Cluster, ClusterStatus, Node};
-use super::wanted;
+use super::{wanted, wanted_change};
 use crate::entity::Service;
 use crate::id::{JobId, NodeId, TaskId};
 use crate::plan::{self, ClusterAction, UnitId};
@@ -48,34 +49,60 @@ pub(super) fn change(cluster: &mut Cluster, event: &Event) {
             };
             cluster.nodes = nodes.iter().map(node).collect();
             cluster.units = wanted::everything(nodes);
+            cluster.last_node = nodes.values().map(|properties| properties.nodenum).max().unwrap_or(0);
         }
         Event::LayoutRefused { at, message } => {
             end_job(cluster, 1, *at, JobStatus::Failed, Some(message));
             cluster.status = ClusterStatus::Terminated;
         }
-        Event::JobPlanned { at, job, action, by, tasks } => planned(cluster, *job, *action, by, tasks, *at),
+        Event::JobPlanned { at, job, action, by, tasks, rollout } => {
+            planned(cluster, *job, *action, by, tasks, *at);
+            if let Some(job) = cluster.jobs.get_mut(job) {
+                job.rollout.clone_from(rollout);
+            }
+        }
+        Event::JobExtended { at, job, tasks } => extended(cluster, *job, tasks, *at),
+        Event::WantedChanged { change, .. } => {
+            remember(cluster);
+            wanted_change::adopt(cluster, change);
+        }
+        Event::FollowUpSet { then, .. } => cluster.then = Some(then.clone()),
+        Event::UnitProbed { task, outcome } => unit_probed(cluster, *task, outcome),
         Event::ServicesWanted { services, wanted, renew, .. } => {
+            remember(cluster);
             wanted::services(&mut cluster.units, services, *wanted, renew);
         }
-        Event::ServicesAdded { placed, definitions, .. } => services_added(cluster, placed, definitions),
+        Event::ServicesAdded { placed, definitions, .. } => {
+            remember(cluster);
+            services_added(cluster, placed, definitions);
+        }
         Event::ConfigReplaced { config, restart, .. } => {
+            remember(cluster);
             cluster.config.clone_from(config);
             wanted::configuration(&mut cluster.units, *restart);
         }
         Event::TemplateReplaced { template, .. } => cluster.template.clone_from(template),
         Event::LeaseChanged { expires, .. } => cluster.expires = *expires,
         Event::ProviderFieldsGiven { fields, .. } => provider_fields::overlay(&mut cluster.provider, fields),
-        Event::JobPaused { job, .. } => set_job(cluster, *job, JobStatus::Paused, "Paused by user."),
+        Event::JobPaused { job, reason, .. } => {
+            set_job(cluster, *job, JobStatus::Paused, reason.as_deref().unwrap_or("Paused by user."));
+        }
         Event::JobResumed { job, .. } => set_job(cluster, *job, JobStatus::Running, "Resumed by user."),
-        Event::AttemptStarted { at, task, attempt, worker } => {
-            attempt_started(cluster, *task, *attempt, worker, *at);
+        Event::AttemptStarted { at, task, attempt, worker, inputs } => {
+            let begun = Begun { task: *task, attempt: *attempt, worker, inputs: inputs.as_ref() };
+            attempt_started(cluster, &begun, *at);
         }
         Event::TaskSucceeded { at, task, report } => task_succeeded(cluster, *task, report, *at),
         Event::TaskFailed { task, outcome, result, next } => {
             note_failure(cluster, *task, outcome, result);
             task_failed(cluster, *task, outcome, *next);
         }
-        Event::JobFailed { job, message, .. } => set_job(cluster, *job, JobStatus::Failed, message),
+        Event::JobFailed { job, message, stop, .. } => {
+            set_job(cluster, *job, JobStatus::Failed, message);
+            if let Some(job) = cluster.jobs.get_mut(job) {
+                job.stop = *stop;
+            }
+        }
         Event::JobEnded { at, job, status, message } => {
             let ended = match cluster.jobs.get(job).map(|j| j.status) {
                 Some(JobStatus::Failed) => JobStatus::Failed,
@@ -85,8 +112,21 @@ pub(super) fn change(cluster: &mut Cluster, event: &Event) {
             cluster.status = *status;
             if *status == ClusterStatus::Active {
                 wanted::nothing_more(&mut cluster.units);
+                wanted_change::forget_gone(cluster);
+            }
+            if *status == ClusterStatus::Terminated {
+                (cluster.previous, cluster.then) = (None, None);
             }
         }
+    }
+}
+
+/// What is wanted is kept for a way back, once for each change of a cluster at rest.
+fn remember(cluster: &mut Cluster) {
+    if cluster.status != ClusterStatus::Pending {
+        cluster.previous = Some(Box::new(Revision::of(cluster)));
+        // Further events of the same change are not what was wanted before it.
+        cluster.status = ClusterStatus::Pending;
     }
 }
 
@@ -138,6 +178,9 @@ fn requested(order: &CreateOrder, at: i64) -> Cluster {
         jobs: BTreeMap::from([(1, solving)]),
         last_task: 0,
         sequence: 0,
+        last_node: 0,
+        previous: None,
+        then: None,
     }
 }
 
@@ -155,6 +198,9 @@ const fn new_job(id: JobId, action: ClusterAction, by: String, status: JobStatus
         ready: BTreeSet::new(),
         running: BTreeSet::new(),
         done: 0,
+        rollout: None,
+        extensions: 0,
+        stop: false,
     }
 }
 
@@ -177,22 +223,20 @@ fn planned(
 ) {
     let id = cluster.job_id(number);
     let mut job = new_job(id, action, by.to_owned(), JobStatus::Running, at);
-    for step in steps {
-        cluster.last_task = cluster.last_task.max(step.number);
-        job.insert(new_task(id, step));
-    }
-    for step in steps {
-        for before in &step.after {
-            if let Some(task) = job.tasks.get_mut(before) {
-                task.before.insert(step.number);
-            }
-        }
-    }
+    cluster.last_task = job.insert_all(steps, at).max(cluster.last_task);
+    cluster.then = None;
     if action == ClusterAction::ClusterDelete {
         wanted::nothing(&mut cluster.units);
     }
     cluster.status = ClusterStatus::Pending;
     cluster.jobs.insert(number, job);
+}
+
+/// The further tasks of a job wait for nothing but each other.
+fn extended(cluster: &mut Cluster, number: u32, steps: &[PlannedStep], at: i64) {
+    let Some(job) = cluster.jobs.get_mut(&number) else { return };
+    job.extensions += 1;
+    cluster.last_task = job.insert_all(steps, at).max(cluster.last_task);
 }
 
 fn new_task(job: JobId, step: &PlannedStep) -> Task {
@@ -208,10 +252,31 @@ fn new_task(job: JobId, step: &PlannedStep) -> Task {
         state: TaskState::Waiting,
         not_before: 0,
         attempts: Vec::new(),
+        delay: step.delay,
+        errand: step.errand.clone(),
     }
 }
 
 impl Job {
+    /// Takes tasks that wait for each other; the highest number among them.
+    fn insert_all(&mut self, steps: &[PlannedStep], at: i64) -> u32 {
+        for step in steps {
+            let mut task = new_task(self.id, step);
+            if task.waiting_for == 0 && task.delay > 0 {
+                task.not_before = at.saturating_add(task.delay);
+            }
+            self.insert(task);
+        }
+        for step in steps {
+            for before in &step.after {
+                if let Some(task) = self.tasks.get_mut(before) {
+                    task.before.insert(step.number);
+                }
+            }
+        }
+        steps.iter().map(|step| step.number).max().unwrap_or(0)
+    }
+
     fn insert(&mut self, task: Task) {
         if task.waiting_for == 0 {
             self.ready.insert(task.id.number);
@@ -226,14 +291,31 @@ fn open_job(jobs: &mut BTreeMap<u32, Job>, task: u32) -> Option<&mut Job> {
     jobs.values_mut().next_back().filter(|job| job.tasks.contains_key(&task))
 }
 
-fn attempt_started(cluster: &mut Cluster, task: u32, number: u32, worker: &str, at: i64) {
+/// An attempt that begins.
+struct Begun<'a> {
+    task: u32,
+    attempt: u32,
+    worker: &'a str,
+    inputs: Option<&'a String>,
+}
+
+fn attempt_started(cluster: &mut Cluster, begun: &Begun<'_>, at: i64) {
     let sequence = cluster.sequence;
+    let Begun { task, attempt: number, worker, inputs } = *begun;
     let Some(job) = open_job(&mut cluster.jobs, task) else { return };
     job.ready.remove(&task);
     job.running.insert(task);
     let Some(started) = job.tasks.get_mut(&task) else { return };
     started.state = TaskState::Running;
-    let attempt = Attempt { number, sequence, worker: worker.to_owned(), started: at, outcome: None };
+    let unit = UnitId { node: started.node.clone(), service: started.service.clone() };
+    if let Some(unit) = cluster.units.get_mut(&unit)
+        && (inputs.is_some() || started.name == TaskName::Install)
+    {
+        // From now on until it is brought up nobody knows with what.
+        unit.inputs = None;
+    }
+    let (worker, inputs) = (worker.to_owned(), inputs.cloned());
+    let attempt = Attempt { number, sequence, worker, started: at, outcome: None, inputs };
     started.attempts.push(attempt);
     if started.name == TaskName::Create
         && let Some(node) = cluster.nodes.get_mut(&started.node)
@@ -257,19 +339,47 @@ fn task_succeeded(cluster: &mut Cluster, task: u32, report: &TaskReport, at: i64
     let Some(done) = close_attempt(job, task, outcome) else { return };
     done.state = TaskState::Done;
     let (node, name, service) = (done.node.clone(), done.name, done.service.clone());
-    let waiting: Vec<_> = done.before.iter().copied().collect();
+    let inputs = done.attempts.last().and_then(|attempt| attempt.inputs.clone());
+    release_all(job, task, at);
+    let unit = UnitId { node: node.clone(), service: service.clone() };
+    advance_node(cluster, &node, name, service, report);
+    if let (Some(unit), Some(inputs)) = (cluster.units.get_mut(&unit), inputs) {
+        unit.inputs = Some(inputs);
+    }
+}
+
+/// A task is done, and those that waited for it alone may start.
+fn release_all(job: &mut Job, done: u32, at: i64) {
+    let waiting: Vec<u32> = job.tasks.get(&done).into_iter().flat_map(|task| &task.before).copied().collect();
     job.done += 1;
     for next in waiting {
-        release(job, next);
+        release(job, next, at);
     }
-    advance_node(cluster, &node, name, service, report);
+}
+
+/// What a probe found is known of its unit.
+fn unit_probed(cluster: &mut Cluster, task: u32, outcome: &Outcome) {
+    let Some(job) = open_job(&mut cluster.jobs, task) else { return };
+    let Some(probe) = close_attempt(job, task, outcome.clone()) else { return };
+    probe.state = TaskState::Done;
+    let unit = UnitId { node: probe.node.clone(), service: probe.service.clone() };
+    release_all(job, task, outcome.at);
+    let Some(unit) = cluster.units.get_mut(&unit) else { return };
+    if outcome.code == 0 {
+        unit.drift = None;
+    } else {
+        unit.drift = Some(outcome.last_words().unwrap_or("its probe failed").to_owned());
+    }
 }
 
 /// One of the tasks `task` waits for is done.
-fn release(job: &mut Job, task: u32) {
+fn release(job: &mut Job, task: u32, at: i64) {
     let Some(waiting) = job.tasks.get_mut(&task) else { return };
     waiting.waiting_for = waiting.waiting_for.saturating_sub(1);
     if waiting.waiting_for == 0 && waiting.state == TaskState::Waiting {
+        if waiting.delay > 0 {
+            waiting.not_before = waiting.not_before.max(at.saturating_add(waiting.delay));
+        }
         job.ready.insert(task);
     }
 }
@@ -335,7 +445,8 @@ fn make_anew(job: &mut Job, confirm: u32, not_before: i64, delete: u32, create: 
     confirm.waiting_for = 1;
     let node = confirm.node.clone();
     let step = |number, name, after| {
-        new_task(id, &PlannedStep { number, name, node: node.clone(), service: None, after })
+        let node = node.clone();
+        new_task(id, &PlannedStep { number, name, node, service: None, after, delay: 0, errand: None })
     };
     let mut deletion = step(delete, TaskName::Delete, Vec::new());
     deletion.not_before = not_before;

@@ -4,8 +4,11 @@ use super::ending::ending_after;
 use super::event::{Event, FailedNext};
 use super::job::{Job, JobStatus, Outcome, Task, TaskState};
 use super::refusal::Refusal;
+use super::rollout::OnFailure;
 use super::state::Cluster;
+use super::{converge, inputs};
 use crate::node_action::cut_log;
+use crate::plan::UnitId;
 use crate::task::{TaskName, TaskReport};
 
 /// Code of a failure that no worker reported: a time-out, or configuration that cannot be expanded.
@@ -32,7 +35,9 @@ pub(super) fn start(cluster: &Cluster, task: u32, worker: String, now: i64) -> R
     if job.tasks_of(&found.node).any(|other| other.state == TaskState::Running) {
         return refuse("its node is busy");
     }
-    Ok(vec![Event::AttemptStarted { at: now, task, attempt: found.next_attempt(), worker }])
+    let unit = UnitId { node: found.node.clone(), service: found.service.clone() };
+    let inputs = inputs::hash_at(cluster, &unit, found.name);
+    Ok(vec![Event::AttemptStarted { at: now, task, attempt: found.next_attempt(), worker, inputs }])
 }
 
 pub(super) fn finish(
@@ -43,7 +48,9 @@ pub(super) fn finish(
     now: i64,
 ) -> Result<Vec<Event>, Refusal> {
     let (job, found) = open(cluster, task, attempt)?;
-    let happened = if report.succeeded() {
+    let happened = if found.name == TaskName::Probe && converge::only_finds_out(job.action) {
+        Event::UnitProbed { task, outcome: outcome(cluster, &report, now) }
+    } else if report.succeeded() {
         let quiet = TaskReport { stdout: String::new(), stderr: String::new(), ..report };
         Event::TaskSucceeded { at: now, task, report: Box::new(quiet) }
     } else {
@@ -52,7 +59,13 @@ pub(super) fn finish(
     let failure = match &happened {
         Event::TaskFailed { next: FailedNext::GiveUp, outcome, .. } if job.is_open() => {
             let message = failure_message(cluster, found, outcome);
-            Some(Event::JobFailed { at: now, job: job.id.number, message, by: None })
+            Some(Event::JobFailed { at: now, job: job.id.number, message, by: None, stop: false })
+        }
+        Event::TaskFailed { next: FailedNext::Repeat { .. }, outcome, .. }
+            if gives_way(cluster, job, found) =>
+        {
+            let reason = Some(failure_message(cluster, found, outcome));
+            Some(Event::JobPaused { at: now, job: job.id.number, by: "rollout".to_owned(), reason })
         }
         _ => None,
     };
@@ -76,17 +89,28 @@ fn open(cluster: &Cluster, task: u32, attempt: u32) -> Result<(&Job, &Task), Ref
     if is_open { Ok((job, found)) } else { Err(stale) }
 }
 
+/// How an attempt ended, with the last of what it printed.
+fn outcome(cluster: &Cluster, report: &TaskReport, now: i64) -> Outcome {
+    let limit = cluster.limits.max_log_length;
+    let (stdout, stderr) = (cut_log(&report.stdout, limit), cut_log(&report.stderr, limit));
+    Outcome { at: now, code: report.status, stdout, stderr }
+}
+
+/// Whether a failure for good pauses the job: its rollout says so, and it is still going on.
+fn gives_way(cluster: &Cluster, job: &Job, task: &Task) -> bool {
+    let pauses = job.rollout.as_ref().is_some_and(|rollout| rollout.on_failure == OnFailure::Pause);
+    let attempts = task.open_attempt().map_or(1, |attempt| attempt.number);
+    pauses && job.is_open() && attempts >= cluster.limits.max_attempts
+}
+
 fn failed(cluster: &Cluster, job: &Job, task: &Task, report: TaskReport, now: i64) -> Event {
     let limits = &cluster.limits;
-    let outcome = Outcome {
-        at: now,
-        code: report.status,
-        stdout: cut_log(&report.stdout, limits.max_log_length),
-        stderr: cut_log(&report.stderr, limits.max_log_length),
-    };
+    let outcome = outcome(cluster, &report, now);
     let attempts = task.open_attempt().map_or(1, |a| a.number);
     let not_before = now.saturating_add(limits.retry_delay_after(attempts));
-    let next = if attempts >= limits.max_attempts || !job.is_open() {
+    let next = if gives_way(cluster, job, task) {
+        FailedNext::Repeat { not_before: now }
+    } else if attempts >= limits.max_attempts || !job.is_open() {
         FailedNext::GiveUp
     } else if task.name == TaskName::Confirm {
         FailedNext::Recreate { not_before, delete: cluster.last_task + 1, create: cluster.last_task + 2 }
@@ -104,14 +128,10 @@ fn failure_message(cluster: &Cluster, task: &Task, outcome: &Outcome) -> String 
         1 => "1 attempt".to_owned(),
         several => format!("{several} attempts"),
     };
-    let said = last_line(&outcome.stderr).or_else(|| last_line(&outcome.stdout));
-    let said: String = said.unwrap_or("it printed nothing").chars().take(LONGEST_REASON).collect();
+    let said: String =
+        outcome.last_words().unwrap_or("it printed nothing").chars().take(LONGEST_REASON).collect();
     let (name, code) = (task.name, outcome.code);
     format!(
         "{name}{service} failed on {host} after {attempts} with code {code}: {said} (what it printed is kept with the node)"
     )
-}
-
-fn last_line(text: &str) -> Option<&str> {
-    text.lines().map(str::trim).rfind(|line| !line.is_empty())
 }

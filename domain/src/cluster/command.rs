@@ -1,11 +1,15 @@
 //! What a cluster can be told. A cluster that does not exist yet is told nothing: see [`create`](super::create()).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
+use super::resize::Resize;
+use super::revision::Revision;
+use super::rollout::Rollout;
 use super::services::ServiceChange;
 use crate::entity::{ClusterTemplate, Service};
+use crate::id::NodeId;
 use crate::task::TaskReport;
 
 /// What a cluster can be told.
@@ -13,6 +17,87 @@ use crate::task::TaskReport;
 pub enum Command {
     /// Give all machines back.
     Delete {
+        /// Whether a job under way is stopped for it. Otherwise the cluster must be at rest.
+        now: bool,
+        /// Who asks.
+        by: String,
+    },
+    /// Stop the job under way, whatever it does.
+    Cancel {
+        /// Whether what was wanted before is wanted again; a create that is undone is deleted.
+        undo: bool,
+        /// Who asks.
+        by: String,
+    },
+    /// Make more machines, or give some back.
+    Resize {
+        /// To what.
+        resize: Box<Resize>,
+        /// Who asks.
+        by: String,
+    },
+    /// Take services off the cluster.
+    RemoveServices {
+        /// Their names.
+        services: BTreeSet<String>,
+        /// Who asks.
+        by: String,
+    },
+    /// Make machines anew, with all that is on them.
+    Replace {
+        /// Their nodes.
+        nodes: BTreeSet<NodeId>,
+        /// Whether they are lost: why they are made anew is told so, and their services are not expected to end.
+        lost: bool,
+        /// How it goes through the nodes.
+        rollout: Option<Rollout>,
+        /// Who asks.
+        by: String,
+    },
+    /// Write another configuration where the values are taken that change.
+    Reconfigure {
+        /// The whole new configuration.
+        config: Map<String, Value>,
+        /// How it goes through the nodes.
+        rollout: Option<Rollout>,
+        /// Who asks.
+        by: String,
+    },
+    /// Take over newer versions of the template and the services.
+    Upgrade {
+        /// The template, if it is to change.
+        template: Option<Box<ClusterTemplate>>,
+        /// The services that are to change, by name.
+        definitions: BTreeMap<String, Service>,
+        /// How it goes through the nodes.
+        rollout: Option<Rollout>,
+        /// Who asks.
+        by: String,
+    },
+    /// Go back to what was wanted once.
+    RollBack {
+        /// What was wanted.
+        to: Box<Revision>,
+        /// How it goes through the nodes.
+        rollout: Option<Rollout>,
+        /// Who asks.
+        by: String,
+    },
+    /// Look at every service.
+    Converge {
+        /// Whether those that are not as wanted are brought up.
+        mend: bool,
+        /// Who asks.
+        by: String,
+    },
+    /// Run an errand of a service.
+    RunErrand {
+        /// The service.
+        service: String,
+        /// The errand's name.
+        errand: String,
+        /// On these nodes; as the errand says when there are none.
+        nodes: BTreeSet<NodeId>,
         /// Who asks.
         by: String,
     },

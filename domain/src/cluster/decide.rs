@@ -4,10 +4,13 @@ use super::command::Command;
 use super::event::Event;
 use super::job::JobStatus;
 use super::refusal::Refusal;
+use super::replace::Replacement;
 use super::state::{Cluster, ClusterStatus};
+use super::upgrade::Newer;
 use super::{
-    abort, add_services, attempt, configure, delete, give_fields, pause, prolong, retry, services,
-    sync_template,
+    abort, add_services, attempt, cancel, configure, converge, delete, errand, follow_up, give_fields, pause,
+    prolong, reconfigure, remove_services, replace, resize, retry, roll_back, services, sync_template,
+    upgrade,
 };
 use crate::plan::ClusterAction;
 
@@ -16,8 +19,30 @@ use crate::plan::ClusterAction;
 /// # Errors
 /// When the command cannot be carried out; nothing has changed.
 pub fn decide(cluster: &Cluster, command: Command, now: i64) -> Result<Vec<Event>, Refusal> {
+    let events = decided(cluster, command, now)?;
+    Ok(follow_up::complete(cluster, events, now))
+}
+
+fn decided(cluster: &Cluster, command: Command, now: i64) -> Result<Vec<Event>, Refusal> {
     match command {
-        Command::Delete { by } => delete::delete(cluster, by, now),
+        Command::Delete { now: at_once, by } => delete::delete(cluster, at_once, by, now),
+        Command::Cancel { undo, by } => cancel::cancel(cluster, undo, by, now),
+        Command::Resize { resize, by } => resize::resize(cluster, &resize, by, now),
+        Command::RemoveServices { services, by } => remove_services::remove(cluster, &services, by, now),
+        Command::Replace { nodes, lost, rollout, by } => {
+            replace::replace(cluster, Replacement { nodes, lost, rollout }, by, now)
+        }
+        Command::Reconfigure { config, rollout, by } => {
+            reconfigure::reconfigure(cluster, config, rollout, by, now)
+        }
+        Command::Upgrade { template, definitions, rollout, by } => {
+            upgrade::upgrade(cluster, Newer { template, definitions }, rollout, by, now)
+        }
+        Command::RollBack { to, rollout, by } => roll_back::roll_back(cluster, &to, rollout, by, now),
+        Command::Converge { mend, by } => converge::converge(cluster, mend, by, now),
+        Command::RunErrand { service, errand, nodes, by } => {
+            errand::run(cluster, (&service, &errand), &nodes, by, now)
+        }
         Command::Retry { by } => retry::retry(cluster, by, now),
         Command::Abort { by } => abort::abort(cluster, by, now),
         Command::ChangeServices { change, service, by } => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::event::{Event, FailedNext};
-use super::job::{Job, JobStatus, Task};
+use super::job::{AttemptId, Job, JobStatus, Task};
 use super::state::{Cluster, ClusterStatus};
 use crate::id::NodeId;
 use crate::plan::ClusterAction;
@@ -38,6 +38,15 @@ pub enum Effect {
         /// When it is given up.
         deadline: i64,
     },
+    /// An attempt is to be stopped: nobody wants its job any more.
+    Halt {
+        /// Number of the task.
+        task: u32,
+        /// Its node.
+        node: NodeId,
+        /// Number of the attempt.
+        attempt: u32,
+    },
     /// The cluster is to be deleted at this time (ms).
     Expire {
         /// When.
@@ -52,6 +61,7 @@ pub fn due(cluster: &Cluster) -> Vec<Effect> {
     if let Some(job) = cluster.latest_job() {
         let open = job.running.iter().chain(&job.ready).filter_map(|number| job.tasks.get(number));
         effects.extend(open.filter_map(|task| of_task(cluster, job, task)));
+        effects.extend(halts(job));
     }
     effects
 }
@@ -64,8 +74,10 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
     let mut touched = BTreeSet::new();
     for event in events {
         match event {
-            Event::JobPlanned { .. } | Event::JobResumed { .. } => touched.extend(&job.ready),
-            Event::TaskSucceeded { task, .. } => {
+            Event::JobPlanned { .. } | Event::JobExtended { .. } | Event::JobResumed { .. } => {
+                touched.extend(&job.ready);
+            }
+            Event::TaskSucceeded { task, .. } | Event::UnitProbed { task, .. } => {
                 touched.extend(job.tasks.get(task).into_iter().flat_map(|done| &done.before));
             }
             Event::TaskFailed { task, next: FailedNext::Recreate { delete, .. }, .. } => {
@@ -75,6 +87,8 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
                 touched.insert(*task);
             }
             Event::ClusterRequested { .. }
+            | Event::WantedChanged { .. }
+            | Event::FollowUpSet { .. }
             | Event::ServicesWanted { .. }
             | Event::ServicesAdded { .. }
             | Event::ConfigReplaced { .. }
@@ -92,7 +106,18 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
         events.iter().any(|event| matches!(event, Event::JobEnded { .. } | Event::LeaseChanged { .. }));
     let lease = ended.then(|| expiry(cluster)).flatten();
     let tasks = touched.iter().filter_map(|number| job.tasks.get(number));
-    lease.into_iter().chain(tasks.filter_map(|task| of_task(cluster, job, task))).collect()
+    let stopped = events.iter().any(|event| matches!(event, Event::JobFailed { stop: true, .. }));
+    let halted = stopped.then(|| halts(job)).into_iter().flatten();
+    lease.into_iter().chain(tasks.filter_map(|task| of_task(cluster, job, task))).chain(halted).collect()
+}
+
+/// What runs of a job that is to be stopped.
+fn halts(job: &Job) -> impl Iterator<Item = Effect> + '_ {
+    let running = job.running.iter().filter(|_| job.stop).filter_map(|number| job.tasks.get(number));
+    running.filter_map(|task| {
+        let AttemptId { task: number, attempt } = task.open_id()?;
+        Some(Effect::Halt { task: number, node: task.node.clone(), attempt })
+    })
 }
 
 /// What is due for one task.

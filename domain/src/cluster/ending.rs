@@ -18,7 +18,7 @@ pub(super) fn ending_after(
     happened: &Event,
     now: i64,
 ) -> Option<Event> {
-    let succeeded = matches!(happened, Event::TaskSucceeded { .. });
+    let succeeded = matches!(happened, Event::TaskSucceeded { .. } | Event::UnitProbed { .. });
     if succeeded && job.is_open() {
         return (job.done as usize + 1 == job.tasks.len()).then(|| success(job.id.number, job.action, now));
     }
@@ -81,6 +81,8 @@ const fn status_of_failure(action: ClusterAction) -> ClusterStatus {
     match action {
         ClusterAction::SolveLayout => ClusterStatus::Terminated,
         ClusterAction::ClusterCreate | ClusterAction::ClusterDelete => ClusterStatus::Incomplete,
+        // They were asked of an active cluster, and change nothing of it.
+        ClusterAction::ClusterProbe | ClusterAction::RunErrand => ClusterStatus::Active,
         _ => ClusterStatus::Inconsistent,
     }
 }

@@ -6,16 +6,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::create::CreateOrder;
+use super::follow_up::FollowUp;
 use super::job::Outcome;
+use super::rollout::Rollout;
 use super::state::ClusterStatus;
+use super::wanted_change::WantedChange;
 use crate::entity::{ClusterTemplate, Service};
 use crate::id::NodeId;
 use crate::plan::{ClusterAction, Wanted};
 use crate::task::{NodeProperties, TaskName, TaskReport};
 
 /// Version of the shapes below, written beside each event. A reader refuses newer ones and understands all older ones.
-/// Version 2 added what happens to living clusters: services, configuration, template, lease, pauses.
-pub const EVENT_VERSION: u32 = 2;
+/// Version 2 added what happens to living clusters: services, configuration, template, lease, pauses. Version 3 added
+/// changes of anything that is wanted, probes, jobs that grow, and what comes after a job.
+pub const EVENT_VERSION: u32 = 3;
 
 /// One thing that happened. Times are milliseconds since 1970; tasks and jobs are named by their numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,6 +58,43 @@ pub enum Event {
         by: String,
         /// Its tasks.
         tasks: Vec<PlannedStep>,
+        /// How it goes through the nodes; absent: as fast as it can.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rollout: Option<Rollout>,
+    },
+    /// A job got more tasks: what it did showed that more is to be done.
+    JobExtended {
+        /// When.
+        at: i64,
+        /// Its number.
+        job: u32,
+        /// The further tasks.
+        tasks: Vec<PlannedStep>,
+    },
+    /// Something else is wanted than before.
+    WantedChanged {
+        /// When.
+        at: i64,
+        /// What.
+        change: Box<WantedChange>,
+        /// Who asked.
+        by: String,
+    },
+    /// What is to be done as soon as the job has ended.
+    FollowUpSet {
+        /// When this was decided.
+        at: i64,
+        /// What comes then.
+        then: FollowUp,
+        /// Who asked.
+        by: String,
+    },
+    /// A probe has ended that was only to find out.
+    UnitProbed {
+        /// Which task.
+        task: u32,
+        /// How the attempt ended; code 0: the service is well.
+        outcome: Outcome,
     },
     /// Services are wanted in a state, on all nodes that carry them.
     ServicesWanted {
@@ -126,6 +167,9 @@ pub enum Event {
         job: u32,
         /// Who asked.
         by: String,
+        /// Why, when nobody asked but a rollout did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     /// A paused job goes on.
     JobResumed {
@@ -146,6 +190,9 @@ pub enum Event {
         attempt: u32,
         /// Who executes it.
         worker: String,
+        /// Hash of the values that the service is brought up with, where this step is the one that takes them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        inputs: Option<String>,
     },
     /// An attempt succeeded.
     TaskSucceeded {
@@ -179,6 +226,9 @@ pub enum Event {
         /// Who aborted it; nobody when a task failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
+        /// Whether what runs is to be stopped, and not waited for.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        stop: bool,
     },
     /// A job's last task ended.
     JobEnded {
@@ -230,4 +280,15 @@ pub struct PlannedStep {
     /// Numbers of the tasks it waits for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<u32>,
+    /// How long it waits once nothing else holds it up, in ms: the pause of a rollout.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub delay: i64,
+    /// Name of the errand that it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errand: Option<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
+const fn is_zero(number: &i64) -> bool {
+    *number == 0
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::rollout::Rollout;
 use crate::id::{JobId, NodeId, TaskId};
 use crate::plan::ClusterAction;
 use crate::task::TaskName;
@@ -38,6 +39,20 @@ pub struct Job {
     pub running: BTreeSet<u32>,
     /// How many tasks are done.
     pub done: u32,
+    /// How it goes through the nodes; `None`: as fast as it can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rollout: Option<Rollout>,
+    /// How often it has got more tasks.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub extensions: u32,
+    /// Whether somebody wanted what runs to be stopped.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stop: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// How a job stands.
@@ -93,6 +108,17 @@ pub struct Task {
     pub not_before: i64,
     /// Oldest first.
     pub attempts: Vec<Attempt>,
+    /// How long it waits once nothing else holds it up, in ms.
+    #[serde(default, skip_serializing_if = "is_no_time")]
+    pub delay: i64,
+    /// Name of the errand that it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errand: Option<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
+const fn is_no_time(ms: &i64) -> bool {
+    *ms == 0
 }
 
 /// How a task stands.
@@ -122,6 +148,9 @@ pub struct Attempt {
     pub started: i64,
     /// How it ended.
     pub outcome: Option<Outcome>,
+    /// Hash of the values that the service is brought up with, where this step is the one that takes them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<String>,
 }
 
 /// Names one execution of one task of a cluster.
@@ -175,6 +204,14 @@ impl TaskState {
 }
 
 impl Outcome {
+    /// The last line that was printed, errors first.
+    #[must_use]
+    pub fn last_words(&self) -> Option<&str> {
+        [&self.stderr, &self.stdout]
+            .into_iter()
+            .find_map(|text| text.lines().map(str::trim).rfind(|line| !line.is_empty()))
+    }
+
     /// Whether the provider says that it failed before anything was made: codes 200 to 299.
     #[must_use]
     pub fn says_nothing_was_made(&self) -> bool {

@@ -17,22 +17,31 @@
 //! What happens to one task costs time by what it changes, not by the size of the cluster: readiness is kept up to date
 //! event by event, and [`due_after`] gives what events have added to [`due`].
 //!
-//! One file per operation ([`create`], `delete`, `configure`, `services`, `add_services`, `retry`, `abort`, `pause`,
-//! `prolong`, `sync_template`) and one for what happens to a task (`attempt`).
+//! One file per operation ([`create`], `delete`, `configure`, `reconfigure`, `services`, `add_services`, `remove_services`,
+//! `resize`, `replace`, `upgrade`, `roll_back`, `converge`, `errand`, `retry`, `abort`, `cancel`, `pause`, `prolong`,
+//! `sync_template`), one for what happens to a task (`attempt`) and one for what follows from the end of a job
+//! (`follow_up`). What is wanted, whoever changed it, changes in `wanted_change`; `inputs` knows which services take what
+//! has changed, and `flow` whose turn it is then.
 
 mod abort;
 mod add_services;
 mod apply;
 mod attempt;
+mod cancel;
 mod command;
 mod configure;
+mod converge;
 mod create;
 mod decide;
 mod delete;
 mod due;
 mod ending;
+mod errand;
 mod event;
+mod flow;
+mod follow_up;
 mod give_fields;
+mod inputs;
 mod job;
 mod limits;
 mod numbering;
@@ -40,15 +49,24 @@ mod order;
 mod pause;
 mod planning;
 mod prolong;
+mod reconfigure;
 mod refusal;
+mod remove_services;
+mod replace;
 mod request;
+mod resize;
 mod retry;
+mod revision;
+mod roll_back;
+mod rollout;
 mod services;
 mod state;
 mod summary;
 mod sync_template;
+mod upgrade;
 mod view;
 mod wanted;
+mod wanted_change;
 
 pub use apply::{apply, replay};
 pub use attempt::INTERNAL_FAILURE;
@@ -57,11 +75,16 @@ pub use create::{CreateOrder, Nodes, create};
 pub use decide::decide;
 pub use due::{Effect, due, due_after};
 pub use event::{EVENT_VERSION, Event, FailedNext, PlannedStep};
+pub use follow_up::FollowUp;
 pub use job::{Attempt, AttemptId, Job, JobStatus, Outcome, Task, TaskState};
 pub use limits::Limits;
 pub use order::{OrderError, order, view};
 pub use refusal::Refusal;
 pub use request::{Accepted, Asking, Catalog, ClusterRequest, RequestFault};
+pub use resize::Resize;
+pub use revision::Revision;
+pub use rollout::{OnFailure, Rollout};
 pub use services::ServiceChange;
 pub use state::{Account, Cluster, ClusterStatus, Node};
 pub use view::{NodeStatus, Progress};
+pub use wanted_change::WantedChange;

@@ -1,7 +1,10 @@
 //! What a worker is given with a task, put together from all that is known when it is handed out.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
+use super::inputs;
 use super::state::{Cluster, Node};
 use crate::entity::ActionSpec;
 use crate::id::NodeId;
@@ -57,19 +60,21 @@ pub fn order(cluster: &Cluster, task: u32, attempt: u32) -> Result<TaskOrder, Or
         service: None,
         node: node.properties.clone(),
         provider: cluster.provider.clone(),
-        nodes: cluster.nodes.iter().map(|(id, n)| (id.clone(), n.properties.clone())).collect(),
+        nodes: neighbours(cluster, &node.id),
         results: results(node),
     };
     if let Some(service) = &found.service {
-        let action = found
-            .name
-            .service_action()
-            .and_then(|action| cluster.definitions.get(service)?.provisioner.actions.get(&action))
-            .ok_or(unknown)?;
+        let definition = cluster.definitions.get(service).ok_or(unknown.clone())?;
+        let action = match &found.errand {
+            Some(errand) => definition.errands.get(errand).map(|errand| &errand.action),
+            None => found.name.service_action().and_then(|it| definition.provisioner.actions.get(&it)),
+        };
+        let action = action.ok_or(unknown)?;
         let view = view(cluster);
         config.cluster = macros::expand_map(&cluster.config, &view, Some(&node.id))?;
         let action = expand_fields(action, &view, node)?;
-        config.service = Some(ServiceOrder { name: service.clone(), action });
+        let inputs = inputs::values(cluster, &view, definition, &node.id).unwrap_or_default();
+        config.service = Some(ServiceOrder { name: service.clone(), action, inputs });
     }
     Ok(TaskOrder {
         task_id: found.id,
@@ -80,6 +85,12 @@ pub fn order(cluster: &Cluster, task: u32, attempt: u32) -> Result<TaskOrder, Or
         attempt,
         config,
     })
+}
+
+/// The nodes that a task hears of: those that stay, and its own.
+fn neighbours(cluster: &Cluster, own: &NodeId) -> BTreeMap<NodeId, NodeProperties> {
+    let told = cluster.nodes.values().filter(|node| node.id == *own || !cluster.is_leaving(&node.id));
+    told.map(|node| (node.id.clone(), node.properties.clone())).collect()
 }
 
 fn results(node: &Node) -> Map<String, Value> {
@@ -105,5 +116,5 @@ fn expand_fields(action: &ActionSpec, view: &ClusterView<'_>, node: &Node) -> Re
 pub fn view(cluster: &Cluster) -> ClusterView<'_> {
     let nodes: Vec<(&NodeId, &NodeProperties)> =
         cluster.nodes.iter().map(|(id, n)| (id, &n.properties)).collect();
-    ClusterView::new(&cluster.account.user_id, nodes)
+    ClusterView::new(&cluster.account.user_id, nodes).without(|id| cluster.is_leaving(id))
 }

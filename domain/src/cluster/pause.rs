@@ -7,7 +7,7 @@ use super::state::{Cluster, ClusterStatus};
 /// A job that does not run needs nothing.
 pub(super) fn pause(cluster: &Cluster, by: String, now: i64) -> Vec<Event> {
     in_state(cluster, JobStatus::Running)
-        .map(|job| Event::JobPaused { at: now, job, by })
+        .map(|job| Event::JobPaused { at: now, job, by, reason: None })
         .into_iter()
         .collect()
 }

@@ -2,17 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::apply::change;
+use super::apply;
 use super::ending;
 use super::event::{Event, PlannedStep};
 use super::refusal::Refusal;
+use super::rollout::{self, Rollout};
 use super::state::{Cluster, Node};
+use super::wanted_change::WantedChange;
+use super::{flow, inputs};
 use crate::entity::Service;
 use crate::id::NodeId;
 use crate::plan::coopr::Scope;
 use crate::plan::{
-    self, AwaitUnplanned, ClusterAction, Graph, Observed, PlanInput, PlanNode, PlannedTask, Steps, Units,
-    Wanted,
+    self, AwaitUnplanned, ClusterAction, Graph, Observed, PlanInput, PlanNode, PlannedTask, Steps, UnitId,
+    Units, Wanted,
 };
 use crate::task::NodeProperties;
 
@@ -37,13 +40,58 @@ pub(super) fn job(
     graph: &Graph,
     now: i64,
 ) -> Vec<Event> {
-    let planned = Event::JobPlanned { at: now, job: next.job, action, by, tasks: steps(graph, next.task) };
-    let end = graph.is_empty().then(|| ending::success(next.job, action, now));
+    job_of(next, action, by, steps(graph, next.task), None, now)
+}
+
+/// The same from tasks that have numbers already.
+pub(super) fn job_of(
+    next: NextNumbers,
+    action: ClusterAction,
+    by: String,
+    tasks: Vec<PlannedStep>,
+    rollout: Option<Rollout>,
+    now: i64,
+) -> Vec<Event> {
+    let end = tasks.is_empty().then(|| ending::success(next.job, action, now));
+    let planned = Event::JobPlanned { at: now, job: next.job, action, by, tasks, rollout };
     [planned].into_iter().chain(end).collect()
 }
 
+/// The events of a change of what is wanted: the change, with the steps that services take because values they were
+/// brought up with change by it, and the job that carries it out.
+pub(super) fn change(
+    cluster: &Cluster,
+    mut change: WantedChange,
+    action: ClusterAction,
+    rollout: Option<Rollout>,
+    by: String,
+    now: i64,
+) -> Result<Vec<Event>, Refusal> {
+    if let Some(rollout) = &rollout {
+        rollout.check()?;
+    }
+    let wanted = |change: &WantedChange| Event::WantedChanged {
+        at: now,
+        change: change.clone().into(),
+        by: by.clone(),
+    };
+    let changed = after(cluster, &[wanted(&change)]);
+    change.renew_also(inputs::stale_since(cluster, &changed));
+    let settled = inputs::settled(&changed);
+    change.renew.retain(|unit, _| !settled.contains(unit));
+    change.settled = settled;
+    let changed = after(cluster, &[wanted(&change)]);
+    let next = NextNumbers::of(cluster);
+    let tasks = match &rollout {
+        Some(rollout) => rollout::steps(&changed, rollout, next.task)?,
+        None => steps(&graph_to_wanted(&changed)?, next.task),
+    };
+    let events = [wanted(&change)].into_iter();
+    Ok(events.chain(job_of(next, action, by.clone(), tasks, rollout, now)).collect())
+}
+
 /// A graph's tasks with numbers of the cluster, from `first` on.
-fn steps(graph: &Graph, first: u32) -> Vec<PlannedStep> {
+pub(super) fn steps(graph: &Graph, first: u32) -> Vec<PlannedStep> {
     let number = |index: usize| first.saturating_add(u32::try_from(index).unwrap_or(u32::MAX));
     let step = |task: &PlannedTask| PlannedStep {
         number: number(task.index),
@@ -51,6 +99,8 @@ fn steps(graph: &Graph, first: u32) -> Vec<PlannedStep> {
         node: task.node.clone(),
         service: task.service.clone(),
         after: task.after.iter().map(|before| number(*before)).collect(),
+        delay: 0,
+        errand: None,
     };
     graph.tasks().iter().map(step).collect()
 }
@@ -59,7 +109,7 @@ fn steps(graph: &Graph, first: u32) -> Vec<PlannedStep> {
 pub(super) fn after(cluster: &Cluster, events: &[Event]) -> Cluster {
     let mut next = cluster.clone();
     for event in events {
-        change(&mut next, event);
+        apply::change(&mut next, event);
     }
     next
 }
@@ -140,7 +190,31 @@ fn plan_nodes(nodes: &BTreeMap<NodeId, NodeProperties>) -> Vec<PlanNode> {
 
 /// What is left to do for what is wanted.
 pub(super) fn graph_to_wanted(cluster: &Cluster) -> Result<Graph, Refusal> {
-    graph(&properties(cluster), &cluster.units, &cluster.definitions)
+    flow::graph(cluster)
+}
+
+/// The same without regard to who is told of nodes that come and go.
+pub(super) fn graph_of_units(cluster: &Cluster) -> Result<Graph, Refusal> {
+    let steps = plan::converge(&cluster.units, &cluster.definitions)?;
+    build(&nodes_with_units(cluster), &cluster.definitions, &steps, AwaitUnplanned::Skip)
+}
+
+/// Some steps of one node, in the order that its own services ask for.
+pub(super) fn graph_of_node(cluster: &Cluster, node: &NodeId, steps: &Steps) -> Result<Graph, Refusal> {
+    let mut nodes = nodes_with_units(cluster);
+    nodes.retain(|other| other.id == *node);
+    build(&nodes, &cluster.definitions, steps, AwaitUnplanned::Skip)
+}
+
+/// Nodes as the planner sees them, with services that are on their way out.
+fn nodes_with_units(cluster: &Cluster) -> Vec<PlanNode> {
+    let mut nodes = plan_nodes(&properties(cluster));
+    for node in &mut nodes {
+        let units = cluster.units.range(UnitId::machine(node.id.clone())..);
+        let own = units.take_while(|(id, _)| id.node == node.id).filter_map(|(id, _)| id.service.clone());
+        node.services.extend(own);
+    }
+    nodes
 }
 
 /// What is to be done to be rid of every machine that may exist.
@@ -154,7 +228,8 @@ pub(super) fn graph_to_nothing(cluster: &Cluster) -> Result<Graph, Refusal> {
             unit.observed = unit.observed.max(Observed::Created);
         }
     }
-    graph(&properties(cluster), &units, &cluster.definitions)
+    let steps = plan::converge(&units, &cluster.definitions)?;
+    build(&nodes_with_units(cluster), &cluster.definitions, &steps, AwaitUnplanned::Skip)
 }
 
 fn properties(cluster: &Cluster) -> BTreeMap<NodeId, NodeProperties> {

@@ -3,7 +3,7 @@
 use super::state::ClusterStatus;
 use crate::invalid::Invalid;
 use crate::layout::NoLayout;
-use crate::plan::PlanError;
+use crate::plan::{ClusterAction, PlanError};
 
 /// Why a command is not carried out. Nothing has changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -30,6 +30,14 @@ pub enum Refusal {
         cluster: String,
         /// The name.
         service: String,
+    },
+    /// The job under way changes nothing that could be wanted back.
+    #[error("{action} of cluster {cluster} cannot be undone; stop it without undoing it")]
+    NoWayBack {
+        /// Its id.
+        cluster: String,
+        /// What the job does.
+        action: ClusterAction,
     },
     /// The nodes cannot carry what is asked.
     #[error(transparent)]

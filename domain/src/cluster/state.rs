@@ -7,11 +7,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use super::follow_up::FollowUp;
 use super::job::{AttemptId, Job};
 use super::limits::Limits;
+use super::refusal::Refusal;
+use super::revision::Revision;
 use crate::entity::{ClusterTemplate, Provider, Service};
 use crate::id::{ClusterId, JobId, NodeId};
-use crate::plan::{UnitId, Units, Wanted};
+use crate::invalid::Invalid;
+use crate::layout::FIRST_NODE_NUMBER;
+use crate::plan::{ClusterAction, Observed, Unit, UnitId, Units, Wanted};
 use crate::task::NodeProperties;
 
 /// Who a cluster belongs to.
@@ -101,6 +106,15 @@ pub struct Cluster {
     pub last_task: u32,
     /// Number of events applied.
     pub sequence: u64,
+    /// The highest node number that was ever given; numbers are not given twice.
+    #[serde(default)]
+    pub last_node: u32,
+    /// What was wanted before the last change of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<Box<Revision>>,
+    /// What is to be done as soon as the job has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub then: Option<FollowUp>,
 }
 
 /// A node: a cluster's use of one machine.
@@ -165,6 +179,63 @@ impl Cluster {
     pub(super) fn wants_running(&self, service: &str) -> bool {
         let named = |id: &UnitId| id.service.as_deref() == Some(service);
         self.units.iter().any(|(id, unit)| named(id) && unit.wanted == Wanted::Running)
+    }
+
+    /// The number the next new node gets.
+    #[must_use]
+    pub fn next_node(&self) -> u32 {
+        let highest = self.nodes.values().map(|node| node.properties.nodenum).max();
+        // Clusters stored by earlier versions know no last number.
+        highest.unwrap_or(FIRST_NODE_NUMBER - 1).max(self.last_node) + 1
+    }
+
+    /// Whether a node is on its way out of a cluster that stays.
+    #[must_use]
+    pub fn is_leaving(&self, node: &NodeId) -> bool {
+        let wanted = |unit: &Unit| unit.wanted != Wanted::Absent;
+        let of = |id: &NodeId| self.units.get(&UnitId::machine(id.clone()));
+        of(node).is_some_and(|unit| !wanted(unit))
+            && self.nodes.keys().any(|other| of(other).is_some_and(wanted))
+    }
+
+    /// Whether what is wanted of it can be changed: it is at rest, with its nodes known and usable as a rule.
+    #[must_use]
+    pub const fn may_change(&self) -> bool {
+        matches!(self.status, ClusterStatus::Active | ClusterStatus::Inconsistent)
+    }
+
+    /// Whether the job asked for last was its delete.
+    pub(super) fn was_deleted(&self) -> bool {
+        self.latest_job().is_some_and(|job| job.action == ClusterAction::ClusterDelete)
+    }
+
+    /// These nodes, of which there must be at least one.
+    pub(super) fn nodes_named(&self, nodes: &BTreeSet<NodeId>) -> Result<BTreeSet<NodeId>, Refusal> {
+        if nodes.is_empty() {
+            let remedy = "name nodes of the cluster by id";
+            return Err(Invalid::new("nodes", "", "names no node", remedy).into());
+        }
+        match nodes.iter().find(|id| !self.nodes.contains_key(*id)) {
+            Some(unknown) => {
+                let fault = format!("is no node of cluster {}", self.id);
+                Err(Invalid::new("nodes", unknown.as_str(), fault, "name nodes of the cluster by id").into())
+            }
+            None => Ok(nodes.clone()),
+        }
+    }
+
+    /// Whether a service is about to be brought up for the first time on its machine.
+    pub(super) fn is_new(&self, unit: &UnitId) -> bool {
+        !unit.is_machine() && self.units.get(unit).is_some_and(|it| it.observed == Observed::Absent)
+    }
+
+    /// Whether a node carries one of these services, or did until it was asked to lose it.
+    pub(super) fn carries_any(&self, node: &NodeId, services: &BTreeSet<&str>) -> bool {
+        let of_node = |id: &&UnitId| id.node == *node;
+        self.units
+            .keys()
+            .filter(of_node)
+            .any(|id| id.service.as_deref().is_some_and(|it| services.contains(it)))
     }
 
     /// Nodes in the order of their numbers.

@@ -21,4 +21,7 @@ pub use plugin_type::{
     ResourceType,
 };
 pub use provider::Provider;
-pub use service::{ActionSpec, Dependencies, PhaseDependencies, Service, ServiceAction, ServiceProvisioner};
+pub use service::{
+    ActionSpec, Dependencies, Errand, ErrandNodes, Input, OnChange, Output, PhaseDependencies, Service,
+    ServiceAction, ServiceProvisioner,
+};

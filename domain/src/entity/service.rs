@@ -27,6 +27,109 @@ pub struct Service {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub links: Vec<Link>,
+    /// What can be run on it beside its life, by name: a backup, a smoke test.
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::null_as_default",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub errands: BTreeMap<String, Errand>,
+    /// The values it takes. It is brought up again when one of them changes, and only then. Absent: it takes the whole
+    /// configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Vec<Input>>,
+    /// The values it gives to services that take them.
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::null_as_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub outputs: Vec<Output>,
+    /// What is done when a value that it takes changes.
+    #[serde(default, skip_serializing_if = "OnChange::is_default")]
+    pub onchange: OnChange,
+    /// Whether its steps are not repeated while its machine lives, whatever changes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub once: bool,
+}
+
+/// Something that can be run on a service on request.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Errand {
+    /// Which automator carries it out, and with what.
+    #[serde(flatten)]
+    pub action: ActionSpec,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// On which nodes it runs unless some are named.
+    #[serde(default)]
+    pub on: ErrandNodes,
+}
+
+/// On which of the nodes that carry a service an errand runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ErrandNodes {
+    /// On the one with the lowest number.
+    #[default]
+    One,
+    /// On all of them.
+    All,
+}
+
+/// A value that a service takes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Input {
+    /// How the service calls it.
+    pub name: String,
+    /// Where it comes from: a place in the configuration (`nginx.port`), or `outputs.SERVICE.NAME` for what another
+    /// service gives. Absent: the place in the configuration that is called as the input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+}
+
+/// A value that a service gives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Output {
+    /// How services that take it call it.
+    pub name: String,
+    /// Its name in what the service's tasks report. Absent: as the output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+}
+
+/// What is done when a value that a service takes changes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OnChange {
+    /// Its configuration is written, and it is restarted.
+    #[default]
+    Restart,
+    /// Its configuration is written; writing it is enough for a running service to take it up.
+    Configure,
+}
+
+impl OnChange {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Input {
+    /// Where it comes from.
+    #[must_use]
+    pub fn place(&self) -> &str {
+        self.at.as_deref().unwrap_or(&self.name)
+    }
+}
+
+impl Output {
+    /// Its name in what tasks report.
+    #[must_use]
+    pub fn reported(&self) -> &str {
+        self.path.as_deref().unwrap_or(&self.name)
+    }
 }
 
 /// What a service needs, provides and cannot stand.
@@ -88,6 +191,10 @@ pub enum ServiceAction {
     Stop,
     /// Take its files off the node.
     Remove,
+    /// Find out whether it is well; changes nothing.
+    Probe,
+    /// One of its errands; not among a service's actions.
+    Errand,
     /// Accepted, without use.
     Create,
     /// Accepted, without use.
@@ -118,13 +225,49 @@ impl Service {
 
     /// The automator types its actions use.
     pub fn automators(&self) -> impl Iterator<Item = &str> {
-        self.provisioner.actions.values().map(|action| action.automator.as_str())
+        let errands = self.errands.values().map(|errand| &errand.action);
+        self.provisioner.actions.values().chain(errands).map(|action| action.automator.as_str())
     }
 
     /// Whether it satisfies a requirement for `name`: it is called so, or provides it.
     #[must_use]
     pub fn satisfies(&self, name: &str) -> bool {
         self.base.name == name || self.dependencies.provides.contains(name)
+    }
+}
+
+impl Service {
+    fn check_errands(&self) -> Result<(), Invalid> {
+        for (name, errand) in &self.errands {
+            check_name("errands", name)?;
+            if errand.action.automator.is_empty() {
+                let remedy = "name the automator that carries the errand out, for example 'shell'";
+                return Err(Invalid::new(format!("errands.{name}.type"), "", "is empty", remedy));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_inputs(&self) -> Result<(), Invalid> {
+        let own = format!("outputs.{}.", self.base.name);
+        for input in self.inputs.iter().flatten() {
+            if input.name.is_empty() {
+                return Err(Invalid::new(
+                    "inputs.name",
+                    "",
+                    "is empty",
+                    "say how the service calls the value",
+                ));
+            }
+            if input.place().starts_with(&own) {
+                let fault = "is the service's own output";
+                return Err(Invalid::new("inputs.at", input.place(), fault, "take it from another service"));
+            }
+        }
+        match self.outputs.iter().find(|output| output.name.is_empty()) {
+            Some(_) => Err(Invalid::new("outputs.name", "", "is empty", "say how others call the value")),
+            None => Ok(()),
+        }
     }
 }
 
@@ -141,6 +284,12 @@ impl Entity for Service {
 
     fn check(&self) -> Result<(), Invalid> {
         check_name("name", &self.base.name)?;
+        if self.provisioner.actions.contains_key(&ServiceAction::Errand) {
+            let remedy = "errands stand in a field of their own: errands.NAME";
+            return Err(Invalid::new("provisioner.actions.errand", "errand", "is no action", remedy));
+        }
+        self.check_errands()?;
+        self.check_inputs()?;
         for (action, spec) in &self.provisioner.actions {
             if spec.automator.is_empty() {
                 return Err(Invalid::new(

@@ -7,7 +7,8 @@
 //! * Requests with a solution that Coopr's greedy first check refuses are solved.
 //! * Every refusal comes with all its reasons, each with numbers and a remedy ([`NoLayout`]).
 //!
-//! Services are added to a running cluster with [`add_services`]. The functions of [`explain`] show the inner steps.
+//! Services are added to a running cluster with [`add_services`]; it gets more nodes with [`grow`] and fewer with
+//! [`shrink`]. The functions of [`explain`] show the inner steps.
 
 mod add_services;
 mod admission;
@@ -24,6 +25,7 @@ mod node_group;
 mod preference;
 mod problem;
 mod reason;
+mod resize;
 mod rules;
 mod search;
 mod shortfall;
@@ -43,6 +45,7 @@ pub use check::{check_layout, check_sync};
 pub use node_group::{FIRST_NODE_NUMBER, Layout, NodeGroup, NodeLayout};
 pub use preference::{Preference, rank};
 pub use reason::{NoLayout, Reason, ReasonKind};
+pub use resize::{Growth, Leaving, ShrinkNode, Shrinkage, grow, shrink};
 
 /// What there is to choose from: a tenant's entities, and the template and provider of the cluster.
 #[derive(Debug, Clone, Copy)]

@@ -30,6 +30,17 @@ impl<'a> ClusterView<'a> {
         Self { owner, nodes: members.into_iter().collect(), by_service }
     }
 
+    /// The same without some of the nodes when services are asked for: those that are about to leave. Each of them still
+    /// finds itself.
+    #[must_use]
+    pub fn without(mut self, leaving: impl Fn(&NodeId) -> bool) -> Self {
+        for members in self.by_service.values_mut() {
+            members.retain(|(id, _)| !leaving(id));
+        }
+        self.by_service.retain(|_, members| !members.is_empty());
+        self
+    }
+
     /// The nodes that carry `service`, by node number.
     pub(super) fn carriers(&self, service: &str) -> &[Member<'a>] {
         self.by_service.get(service).map_or(&[], Vec::as_slice)

@@ -29,11 +29,57 @@ pub enum ClusterAction {
     RestartServices,
     /// Bring up services that were placed on existing machines.
     AddServices,
+    /// Take services off their nodes.
+    RemoveServices,
+    /// Make more machines.
+    ClusterGrow,
+    /// Give some machines back.
+    ClusterShrink,
+    /// Write changed values where they are taken.
+    ClusterReconfigure,
+    /// Make machines anew that are there.
+    ReplaceNodes,
+    /// Make machines anew that are lost.
+    ClusterHeal,
+    /// Bring services to newer versions.
+    ClusterUpgrade,
+    /// Go back to what was wanted before.
+    ClusterRollBack,
+    /// Look at every service.
+    ClusterProbe,
+    /// Look at every service, and bring those up that are not as wanted.
+    ClusterConverge,
+    /// Run an errand of a service.
+    RunErrand,
 }
 
 impl ClusterAction {
     /// All actions.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 20] = [
+        Self::SolveLayout,
+        Self::ClusterCreate,
+        Self::ClusterDelete,
+        Self::ClusterConfigure,
+        Self::ClusterConfigureWithRestart,
+        Self::StartServices,
+        Self::StopServices,
+        Self::RestartServices,
+        Self::AddServices,
+        Self::RemoveServices,
+        Self::ClusterGrow,
+        Self::ClusterShrink,
+        Self::ClusterReconfigure,
+        Self::ReplaceNodes,
+        Self::ClusterHeal,
+        Self::ClusterUpgrade,
+        Self::ClusterRollBack,
+        Self::ClusterProbe,
+        Self::ClusterConverge,
+        Self::RunErrand,
+    ];
+
+    /// Coopr's own: their steps are known without looking at a cluster.
+    pub const COOPR: [Self; 9] = [
         Self::SolveLayout,
         Self::ClusterCreate,
         Self::ClusterDelete,
@@ -45,7 +91,9 @@ impl ClusterAction {
         Self::AddServices,
     ];
 
-    /// The tasks it may need on a node, in their order: machine tasks once, service tasks for each planned service.
+    /// The tasks it may need on a node, in their order: machine tasks once, service tasks for each planned service. Of
+    /// actions that Coopr does not have the tasks follow from the difference between wanted and known: none are told
+    /// here.
     #[must_use]
     pub const fn steps(self) -> &'static [TaskName] {
         use TaskName::{Bootstrap, Configure, Confirm, Create, Delete, Initialize, Install, Start, Stop};
@@ -59,6 +107,17 @@ impl ClusterAction {
             Self::StopServices => &[Stop],
             Self::RestartServices => &[Stop, Start],
             Self::AddServices => &[Bootstrap, Install, Configure, Initialize, Start],
+            Self::RemoveServices
+            | Self::ClusterGrow
+            | Self::ClusterShrink
+            | Self::ClusterReconfigure
+            | Self::ReplaceNodes
+            | Self::ClusterHeal
+            | Self::ClusterUpgrade
+            | Self::ClusterRollBack
+            | Self::ClusterProbe
+            | Self::ClusterConverge
+            | Self::RunErrand => &[],
         }
     }
 
@@ -75,6 +134,17 @@ impl ClusterAction {
             Self::StopServices => "stop_services",
             Self::RestartServices => "restart_services",
             Self::AddServices => "add_services",
+            Self::RemoveServices => "remove_services",
+            Self::ClusterGrow => "cluster_grow",
+            Self::ClusterShrink => "cluster_shrink",
+            Self::ClusterReconfigure => "cluster_reconfigure",
+            Self::ReplaceNodes => "replace_nodes",
+            Self::ClusterHeal => "cluster_heal",
+            Self::ClusterUpgrade => "cluster_upgrade",
+            Self::ClusterRollBack => "cluster_roll_back",
+            Self::ClusterProbe => "cluster_probe",
+            Self::ClusterConverge => "cluster_converge",
+            Self::RunErrand => "run_errand",
         }
     }
 

@@ -85,7 +85,11 @@ fn of_machine(unit: &Unit) -> Vec<TaskName> {
 /// The steps of a service, in order, of those it `has`.
 fn of_service(unit: &Unit, ground: Ground, has: impl Fn(TaskName) -> bool) -> Vec<TaskName> {
     let observed = match ground {
-        Ground::Going => return Vec::new(),
+        // A machine that goes takes its services along; one that is drained before lets them end in order.
+        Ground::Going => {
+            let drained = unit.wanted == Wanted::Stopped && unit.observed == Observed::Started;
+            return chosen(&[(TaskName::Stop, drained && has(TaskName::Stop))]);
+        }
         Ground::New => Observed::Absent,
         Ground::Firm => unit.observed,
     };

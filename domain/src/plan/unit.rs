@@ -34,6 +34,12 @@ pub struct Unit {
     /// STOP and START to restart, BOOTSTRAP when an automator was added, DELETE to replace a machine that is of no use.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub renew: BTreeSet<TaskName>,
+    /// Hash of the values it was last brought up with; `None` when nobody noted it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<String>,
+    /// What a probe found wrong with it, the last time it was looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<String>,
 }
 
 /// What is wanted of a unit. A machine is wanted or not: for it everything but `Absent` means `Present`.
@@ -104,7 +110,7 @@ impl Unit {
     /// A unit that is wanted and not there yet.
     #[must_use]
     pub const fn new(wanted: Wanted) -> Self {
-        Self { wanted, observed: Observed::Absent, renew: BTreeSet::new() }
+        Self { wanted, observed: Observed::Absent, renew: BTreeSet::new(), inputs: None, drift: None }
     }
 
     /// The same unit after `task` succeeded on it. What was done is not to be done again; a service that was just started
@@ -116,8 +122,12 @@ impl Unit {
         match task {
             TaskName::Start => {
                 self.renew.remove(&TaskName::Stop);
+                self.drift = None;
             }
-            TaskName::Remove | TaskName::Delete => self.renew.clear(),
+            TaskName::Remove | TaskName::Delete => {
+                self.renew.clear();
+                self.drift = None;
+            }
             _ => {}
         }
         self
@@ -139,6 +149,7 @@ impl Observed {
             TaskName::Start => Self::Started,
             TaskName::Stop => Self::Stopped,
             TaskName::Remove | TaskName::Delete => Self::Absent,
+            TaskName::Probe | TaskName::Errand => self,
         }
     }
 }
@@ -157,6 +168,8 @@ pub fn record(units: &mut Units, id: &UnitId, task: TaskName) {
     for (_, service) in units.range_mut(id.clone()..).take_while(|(other, _)| other.node == id.node).skip(1) {
         service.observed = Observed::Absent;
         service.renew.clear();
+        service.inputs = None;
+        service.drift = None;
     }
 }
 

@@ -84,7 +84,7 @@ impl Driver {
             Move::Abort => drop(self.tell(Command::Abort { by: "bob".into() })),
             Move::Delete => {
                 let pending = self.world.cluster.status == ClusterStatus::Pending;
-                assert_eq!(self.tell(Command::Delete { by: "bob".into() }).is_err(), pending);
+                assert_eq!(self.tell(Command::Delete { now: false, by: "bob".into() }).is_err(), pending);
             }
             Move::Retry => {
                 let stopped = [ClusterStatus::Incomplete, ClusterStatus::Inconsistent];
@@ -165,7 +165,7 @@ impl Driver {
                 self.world.now += 1;
                 self.tell(Command::FinishAttempt { task, attempt, report }).unwrap();
             }
-            Effect::Expire { .. } => {}
+            Effect::Halt { .. } | Effect::Expire { .. } => {}
         }
     }
 
@@ -177,7 +177,9 @@ impl Driver {
 
     /// An open attempt if there is one, else a task to start.
     fn pick_first(&self) -> Option<Effect> {
-        due(&self.world.cluster).into_iter().find(|effect| !matches!(effect, Effect::Expire { .. }))
+        due(&self.world.cluster)
+            .into_iter()
+            .find(|effect| !matches!(effect, Effect::Halt { .. } | Effect::Expire { .. }))
     }
 
     fn tell(&mut self, command: Command) -> Result<(), Refusal> {

@@ -12,7 +12,7 @@ fn with(fields: &Value, command: Command) -> Command {
 }
 
 fn delete() -> Command {
-    Command::Delete { by: "ann".to_owned() }
+    Command::Delete { now: false, by: "ann".to_owned() }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Once;
 
 use cooperage_domain::cluster::{
-    Cluster, ClusterStatus, Command, EVENT_VERSION, Event, ServiceChange, create, replay,
+    Cluster, ClusterStatus, Command, EVENT_VERSION, Event, OnFailure, Rollout, ServiceChange, create, replay,
 };
 use cooperage_domain::layout::NoLayout;
 use cooperage_domain::task::TaskName;
@@ -60,6 +60,7 @@ fn journals() -> Vec<Journal> {
     let refused = World::of(create(sketch.order(), Err(NoLayout { reasons: Vec::new() }), MORNING).unwrap());
     let changed = changed(&sketch);
     vec![
+        journal("resized, upgraded, probed, cancelled and undone", &operated()),
         journal("created, changed in every way, and deleted", &changed),
         journal("created with every task failing once, and deleted", &troubled),
         journal("refused by the provider", &failed),
@@ -86,6 +87,24 @@ fn changed(sketch: &Sketch) -> World {
     let template = Box::new(world.cluster.template.clone());
     world.tell(Command::SyncTemplate { template, by: "ann".into() }).unwrap();
     world.delete().unwrap();
+    world.run_all();
+    world
+}
+
+/// A cluster whose wanted state was changed, and changed back.
+fn operated() -> World {
+    let mut world = World::created(&Sketch::alike("install configure start stop probe", 2));
+    world.tell(Command::Converge { mend: true, by: "ann".into() }).unwrap();
+    world.run_with(|task| i64::from(task.name == TaskName::Probe));
+    let mut config = world.cluster.config.clone();
+    config.insert("key".into(), "newer".into());
+    let rollout = Some(Rollout { canary: 1, on_failure: OnFailure::Pause, hold: 5, ..Rollout::default() });
+    world.tell(Command::Reconfigure { config, rollout, by: "ann".into() }).unwrap();
+    world.run_with(|task| i64::from(task.name == TaskName::Probe));
+    world.tell(Command::Cancel { undo: true, by: "ann".into() }).unwrap();
+    world.run_all();
+    world.delete().unwrap();
+    world.tell(Command::Delete { now: true, by: "ann".into() }).unwrap();
     world.run_all();
     world
 }
@@ -167,6 +186,10 @@ fn every_kind_of_event_is_among_them() {
         "task_failed",
         "job_failed",
         "job_ended",
+        "job_extended",
+        "wanted_changed",
+        "follow_up_set",
+        "unit_probed",
     ] {
         has("event", kind);
     }

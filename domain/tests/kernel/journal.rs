@@ -38,11 +38,11 @@ fn line(cluster: &Cluster, event: &Event) -> String {
             format!("{} layout found{}", time(*at), nodes.iter().map(node).collect::<String>())
         }
         Event::LayoutRefused { at, message } => format!("{} layout refused: {message}", time(*at)),
-        Event::JobPlanned { at, job, action, by, tasks } => {
+        Event::JobPlanned { at, job, action, by, tasks, .. } => {
             let tasks: String = tasks.iter().map(|it| planned(cluster, it)).collect();
             format!("{} job {job} {action} planned for {by}{tasks}", time(*at))
         }
-        Event::AttemptStarted { at, task: number, attempt, worker } => {
+        Event::AttemptStarted { at, task: number, attempt, worker, .. } => {
             format!("{} {}: attempt {attempt} by {worker}", time(*at), task(number))
         }
         Event::TaskSucceeded { at, task: number, report } => {
@@ -90,7 +90,7 @@ fn of_living(cluster: &Cluster, event: &Event) -> String {
         Event::LeaseChanged { at, expires, by } => {
             format!("{} lease ends at {}, says {by}", time(*at), time(*expires).trim())
         }
-        Event::JobPaused { at, job, by } => format!("{} job {job} paused by {by}", time(*at)),
+        Event::JobPaused { at, job, by, .. } => format!("{} job {job} paused by {by}", time(*at)),
         Event::JobResumed { at, job, by } => format!("{} job {job} resumed by {by}", time(*at)),
         other => format!("{other:?}"),
     }

@@ -147,7 +147,7 @@ impl<'a> Scenario<'a> {
             "pause" => self.tell(Command::Pause { by: "ann".into() }),
             "resume" => self.tell(Command::Resume { by: "ann".into() }),
             "abort" => self.tell(Command::Abort { by: "ann".into() }),
-            "delete_cluster" => self.tell(Command::Delete { by: "ann".into() }),
+            "delete_cluster" => self.tell(Command::Delete { now: false, by: "ann".into() }),
             "retry" => self.tell(Command::Retry { by: "ann".into() }),
             _ => 200,
         };

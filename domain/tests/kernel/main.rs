@@ -38,6 +38,7 @@ mod living;
 #[cfg(test)]
 mod nodes;
 #[cfg(test)]
+mod operations;
 mod order;
 #[cfg(test)]
 mod pause;

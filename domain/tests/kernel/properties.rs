@@ -107,7 +107,7 @@ proptest! {
                 Command::Resume { by: String::new() },
                 Command::Prolong { expires: now, by: String::new() },
                 Command::Configure { config: Map::new(), restart: true, by: String::new() },
-                Command::Delete { by: String::new() },
+                Command::Delete { now: false, by: String::new() },
             ] {
                 let _ = world.tell(command);
                 let _ = due(&world.cluster);

@@ -89,7 +89,9 @@ fn a_task_that_keeps_failing_stops_the_job_and_a_second_request_ends_it() {
     for start in JOBS.map(|job| job()) {
         let (status, again): (_, fn(String) -> Command) = match start.job().action {
             ClusterAction::ClusterCreate => (ClusterStatus::Incomplete, |by| Command::Retry { by }),
-            ClusterAction::ClusterDelete => (ClusterStatus::Incomplete, |by| Command::Delete { by }),
+            ClusterAction::ClusterDelete => {
+                (ClusterStatus::Incomplete, |by| Command::Delete { now: false, by })
+            }
             _ => (ClusterStatus::Inconsistent, |by| Command::Retry { by }),
         };
         let mut smooth = start.clone();

@@ -6,15 +6,29 @@ use cooperage_domain::cluster::{Account, CreateOrder, Limits};
 use cooperage_domain::entity::{ActionSpec, Service, ServiceAction};
 use cooperage_domain::id::{ClusterId, NodeId};
 use cooperage_domain::task::NodeProperties;
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 /// Services, and the nodes that carry them.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Sketch {
     pub services: BTreeMap<String, Service>,
     pub nodes: BTreeMap<NodeId, NodeProperties>,
     pub limits: Limits,
+    pub config: Value,
+    pub template: Value,
+}
+
+impl Default for Sketch {
+    fn default() -> Self {
+        Self {
+            services: BTreeMap::new(),
+            nodes: BTreeMap::new(),
+            limits: Limits::default(),
+            config: json!({"owner": "%cluster.owner%"}),
+            template: json!({"name": "shop"}),
+        }
+    }
 }
 
 impl Sketch {
@@ -67,10 +81,10 @@ impl Sketch {
             account: Account { user_id: "ann".into(), tenant_id: "t1".into() },
             expires: 0,
             provider: serde_json::from_value(json!({"name": "here", "providertype": "local"})).unwrap(),
-            template: serde_json::from_value(json!({"name": "shop"})).unwrap(),
+            template: serde_json::from_value(self.template.clone()).unwrap(),
             services: self.services.keys().cloned().collect(),
             definitions: self.services.clone(),
-            config: json!({"owner": "%cluster.owner%"}).as_object().cloned().unwrap(),
+            config: self.config.as_object().cloned().unwrap(),
             dns_suffix: None,
             seed: Uuid::nil(),
             limits: self.limits,

@@ -56,7 +56,7 @@ impl World {
     }
 
     pub fn delete(&mut self) -> Result<&[Event], Refusal> {
-        self.tell(Command::Delete { by: "ann".into() })
+        self.tell(Command::Delete { now: false, by: "ann".into() })
     }
 
     pub fn retry(&mut self) -> Result<&[Event], Refusal> {
@@ -173,12 +173,12 @@ impl World {
     pub fn run_with(&mut self, mut code: impl FnMut(&Task) -> i64) {
         loop {
             let mut effects = due(&self.cluster);
-            effects.retain(|effect| !matches!(effect, Effect::Expire { .. }));
+            effects.retain(|effect| !matches!(effect, Effect::Halt { .. } | Effect::Expire { .. }));
             let (task, attempt) = match effects.into_iter().next() {
                 None => return,
                 Some(Effect::Follow { task, attempt, .. }) => (task, attempt),
                 Some(Effect::Start { task, not_before, .. }) => self.start_number(task, not_before),
-                Some(Effect::Expire { .. }) => unreachable!("left out above"),
+                Some(Effect::Halt { .. } | Effect::Expire { .. }) => unreachable!("left out above"),
             };
             let report = report(code(&self.job().tasks[&task]));
             self.now += 10;

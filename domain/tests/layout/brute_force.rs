@@ -42,7 +42,8 @@ pub fn first_layout(world: &World, machines: u32, habits: Habits) -> Option<Vec<
     })
 }
 
-fn service_sets(constraints: &Constraints, services: &BTreeSet<String>) -> Vec<BTreeSet<String>> {
+/// The sets of services a node may carry.
+pub fn service_sets(constraints: &Constraints, services: &BTreeSet<String>) -> Vec<BTreeSet<String>> {
     let rules = &constraints.layout;
     let (ruled, free): (Vec<&String>, Vec<&String>) = services.iter().partition(|name| {
         constraints.services.contains_key(*name)
@@ -67,7 +68,7 @@ fn service_sets(constraints: &Constraints, services: &BTreeSet<String>) -> Vec<B
 }
 
 /// One kind of node per service set, in order of preference.
-fn kinds(world: &World, sets: &[BTreeSet<String>]) -> Vec<NodeLayout> {
+pub fn kinds(world: &World, sets: &[BTreeSet<String>]) -> Vec<NodeLayout> {
     let rules = &world.template.constraints.services;
     let mut nodes: Vec<NodeLayout> = Vec::new();
     for set in sets {
@@ -111,7 +112,7 @@ fn greedy(nodes: &[NodeLayout], limits: &BTreeMap<&String, Quantities>, machines
 }
 
 /// All ways to spread the machines, the first kinds taking as many as possible first.
-fn try_counts(
+pub fn try_counts(
     nodes: &[NodeLayout],
     limits: &BTreeMap<&String, Quantities>,
     left: u32,

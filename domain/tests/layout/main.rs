@@ -6,4 +6,7 @@ mod cases;
 mod input;
 mod properties;
 mod refusals;
+mod resize_brute_force;
+mod resize_properties;
+mod resizing;
 mod rules;

@@ -17,7 +17,7 @@ use crate::input::{World, group, hardware, image};
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
 /// Rules over the services `a` to `f`, of which not all are on the cluster.
-fn constraints() -> impl Strategy<Value = Value> {
+pub fn constraints() -> impl Strategy<Value = Value> {
     let names = |size| btree_set(prop::sample::select(&NAMES[..]), size);
     let some_of = |all: &'static [&'static str]| prop::sample::subsequence(all.to_vec(), 0..=all.len());
     let rule = (0..3_u32, option::of(0..5_u32), some_of(&["large", "small"]), some_of(&["linux", "unix"]));
@@ -37,7 +37,8 @@ fn constraints() -> impl Strategy<Value = Value> {
     })
 }
 
-fn world() -> impl Strategy<Value = World> {
+/// A template of one to four services on two types each.
+pub fn world() -> impl Strategy<Value = World> {
     let services = btree_set(prop::sample::select(&NAMES[..]), 1..=4);
     (services, constraints()).prop_map(|(services, constraints)| {
         let names: Vec<&str> = services.into_iter().collect();
@@ -48,7 +49,8 @@ fn world() -> impl Strategy<Value = World> {
     })
 }
 
-fn explains(refusal: &NoLayout) -> bool {
+/// Whether the refusal has reasons, each with a remedy.
+pub fn explains(refusal: &NoLayout) -> bool {
     !refusal.reasons.is_empty()
         && refusal.reasons.iter().all(|reason| {
             !reason.fault.is_empty() && !reason.remedy.is_empty() && reason.kind != ReasonKind::SearchLimit

@@ -17,7 +17,7 @@ fn steps(wanted: Wanted, observed: Observed, renew: &[TaskName], service: bool) 
     let sketch = sketch();
     let id = unit(if service { "n1/a" } else { "n1" });
     let mut units = sketch.running();
-    units.insert(id.clone(), Unit { wanted, observed, renew: renew.iter().copied().collect() });
+    units.insert(id.clone(), Unit { observed, renew: renew.iter().copied().collect(), ..Unit::new(wanted) });
     converge(&units, &sketch.services).unwrap().remove(&id).unwrap_or_default()
 }
 

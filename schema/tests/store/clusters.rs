@@ -24,6 +24,7 @@ fn rows_are_read_as_they_were_written(fresh: &Fresh) {
         jobs: vec![job_row(7, 2), job_row(7, 1)],
         tasks: vec![task_row(7, 2), task_row(7, 1), other_job.clone()],
         durations: vec![],
+        gone: vec![],
     };
     project(&store, 7, first);
     let id = ClusterId(7);
@@ -44,6 +45,7 @@ fn rows_are_read_as_they_were_written(fresh: &Fresh) {
         jobs: vec![JobRow { ended_ms: Some(5), message: Some("done".to_owned()), ..job_row(7, 1) }],
         tasks: vec![TaskRow { name: TaskName::Delete, code: Some(-1), ended_ms: Some(6), ..task_row(7, 1) }],
         durations: vec![],
+        gone: vec![],
     };
     project(&store, 7, second.clone());
     let cluster = store.cluster(id).unwrap().unwrap();
@@ -57,6 +59,13 @@ fn rows_are_read_as_they_were_written(fresh: &Fresh) {
     assert_eq!(store.all_nodes(Some("dept-a"), None).unwrap().len(), 2);
     assert_eq!(store.all_nodes(Some("dept-b"), None).unwrap().len(), 0);
     assert_eq!(store.all_nodes(None, None).unwrap().len(), 2);
+
+    let gone = node_row(7, 1001).id;
+    project(&store, 7, Projection { gone: vec![gone.clone()], ..Projection::default() });
+    assert_eq!(store.node(&gone), Ok(None));
+    assert_eq!(store.all_nodes(None, None).unwrap().len(), 1);
+    project(&store, 7, Projection { nodes: vec![node_row(7, 1001)], ..Projection::default() });
+    assert!(store.node(&gone).unwrap().is_some(), "it may come back");
 }
 
 fn clusters_are_filtered_and_newest_first(fresh: &Fresh) {

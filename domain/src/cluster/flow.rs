@@ -1,0 +1,93 @@
+//! Whose turn it is when nodes come and go: those who are told of them wait for the ones that come, and are waited for by
+//! the ones that go.
+//!
+//! A load balancer that is to know a new web server is told when the web server runs; one that is to forget an old web
+//! server is told before that ends. So no request goes where nobody is.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::inputs::OUTPUTS;
+use super::planning;
+use super::refusal::Refusal;
+use super::state::Cluster;
+use crate::id::NodeId;
+use crate::plan::needs::{Needs, Phase, Towards};
+use crate::plan::{Graph, UnitId, Wanted};
+use crate::task::TaskName;
+
+/// What is left to do for what is wanted.
+pub(super) fn graph(cluster: &Cluster) -> Result<Graph, Refusal> {
+    let graph = planning::graph_of_units(cluster)?;
+    let span = Spans::of(&graph);
+    let coming: BTreeSet<&NodeId> =
+        graph.tasks().iter().filter(|task| task.name == TaskName::Create).map(|task| &task.node).collect();
+    let goes = |id: &UnitId| {
+        cluster.is_leaving(&id.node)
+            || cluster.units.get(id).is_some_and(|unit| unit.wanted == Wanted::Absent)
+    };
+    let told: Vec<&UnitId> =
+        span.services().filter(|id| !goes(id) && !coming.contains(&id.node) && !cluster.is_new(id)).collect();
+    if told.is_empty() || told.len() == span.services().count() && !span.0.keys().any(goes) {
+        return Ok(graph);
+    }
+    let mut after: Vec<Vec<usize>> = graph.tasks().iter().map(|task| task.after.clone()).collect();
+    for unit in told {
+        let heeded = heeded(cluster, unit);
+        let (first, last) = span.0[unit];
+        for (other, (begins, ends)) in &span.0 {
+            let concerns = match &other.service {
+                Some(service) => heeded.contains(service.as_str()),
+                None => span.carries_none(other) && cluster.carries_any(&other.node, &heeded),
+            };
+            if !concerns {
+                continue;
+            }
+            if goes(other) {
+                after[*begins].push(last);
+            } else if coming.contains(&other.node) || cluster.is_new(other) {
+                after[first].push(*ends);
+            }
+        }
+    }
+    let tasks = graph.tasks().iter().map(|task| (task.unit(), task.name)).collect();
+    // Services that heed each other have no such order: then each goes as its steps allow.
+    Ok(Graph::new(tasks, after).unwrap_or(graph))
+}
+
+/// The services that one minds: those it depends on, and those whose values it takes.
+fn heeded<'a>(cluster: &'a Cluster, unit: &'a UnitId) -> BTreeSet<&'a str> {
+    let Some(name) = &unit.service else { return BTreeSet::new() };
+    let definitions = || cluster.definitions.values();
+    let mut heeded: BTreeSet<&str> = [Phase::Install, Phase::Runtime]
+        .into_iter()
+        .flat_map(|phase| Needs::new(phase, definitions()).closure([name], Towards::Dependencies))
+        .collect();
+    let inputs = cluster.definitions.get(name).and_then(|service| service.inputs.as_ref());
+    let given = inputs.into_iter().flatten().filter_map(|input| input.place().strip_prefix(OUTPUTS));
+    heeded.extend(given.filter_map(|output| output.split('.').next()));
+    heeded.remove(name.as_str());
+    heeded
+}
+
+/// First and last task of each unit that has any.
+struct Spans(BTreeMap<UnitId, (usize, usize)>);
+
+impl Spans {
+    fn of(graph: &Graph) -> Self {
+        let mut spans = BTreeMap::new();
+        for task in graph.tasks() {
+            let span = spans.entry(task.unit()).or_insert((task.index, task.index));
+            span.1 = task.index;
+        }
+        Self(spans)
+    }
+
+    fn services(&self) -> impl Iterator<Item = &UnitId> {
+        self.0.keys().filter(|id| !id.is_machine())
+    }
+
+    /// Whether no service of a machine has tasks, so that the machine stands for them.
+    fn carries_none(&self, machine: &UnitId) -> bool {
+        !self.services().any(|id| id.node == machine.node)
+    }
+}
