@@ -30,7 +30,7 @@ mod simulated {
         INLINE.set(true);
     }
 
-    pub(super) fn is_inline() -> bool {
+    pub(crate) fn is_inline() -> bool {
         INLINE.get()
     }
 }

@@ -7,6 +7,7 @@ use super::refusal::Refusal;
 use super::rollout::OnFailure;
 use super::state::Cluster;
 use super::{converge, inputs};
+use crate::mutant;
 use crate::node_action::cut_log;
 use crate::plan::UnitId;
 use crate::task::{TaskName, TaskReport};
@@ -22,6 +23,7 @@ pub(super) fn start(cluster: &Cluster, task: u32, worker: String, now: i64) -> R
     let Some(job) = cluster.latest_job() else { return refuse("the cluster has no job") };
     match job.status {
         JobStatus::Running => {}
+        JobStatus::Paused if mutant::is("starts-while-paused") => {}
         JobStatus::Paused => return refuse("its job is paused"),
         _ => return refuse("its job starts nothing more"),
     }
@@ -32,7 +34,8 @@ pub(super) fn start(cluster: &Cluster, task: u32, worker: String, now: i64) -> R
     if found.not_before > now {
         return refuse("its pause after a failure has not ended");
     }
-    if job.tasks_of(&found.node).any(|other| other.state == TaskState::Running) {
+    let busy = job.tasks_of(&found.node).any(|other| other.state == TaskState::Running);
+    if busy && !mutant::is("two-tasks-on-a-node") {
         return refuse("its node is busy");
     }
     let unit = UnitId { node: found.node.clone(), service: found.service.clone() };
@@ -84,8 +87,8 @@ fn open(cluster: &Cluster, task: u32, attempt: u32) -> Result<(&Job, &Task), Ref
     let stale = Refusal::StaleAttempt { task, attempt };
     let job = cluster.latest_job().ok_or(stale.clone())?;
     let found = job.tasks.get(&task).ok_or(stale.clone())?;
-    let is_open =
-        found.state == TaskState::Running && found.open_attempt().is_some_and(|a| a.number == attempt);
+    let is_open = found.state == TaskState::Running
+        && found.open_attempt().is_some_and(|a| a.number == attempt || mutant::is("takes-any-report"));
     if is_open { Ok((job, found)) } else { Err(stale) }
 }
 
@@ -110,7 +113,7 @@ fn failed(cluster: &Cluster, job: &Job, task: &Task, report: TaskReport, now: i6
     let not_before = now.saturating_add(limits.retry_delay_after(attempts));
     let next = if gives_way(cluster, job, task) {
         FailedNext::Repeat { not_before: now }
-    } else if attempts >= limits.max_attempts || !job.is_open() {
+    } else if (attempts >= limits.max_attempts && !mutant::is("retries-for-ever")) || !job.is_open() {
         FailedNext::GiveUp
     } else if task.name == TaskName::Confirm {
         FailedNext::Recreate { not_before, delete: cluster.last_task + 1, create: cluster.last_task + 2 }

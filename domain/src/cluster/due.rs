@@ -6,6 +6,7 @@ use super::event::{Event, FailedNext};
 use super::job::{AttemptId, Job, JobStatus, Task};
 use super::state::{Cluster, ClusterStatus};
 use crate::id::NodeId;
+use crate::mutant;
 use crate::plan::ClusterAction;
 
 /// How long a cluster whose lease has ended is left alone after a delete that failed, in ms; doubled for each further
@@ -59,7 +60,8 @@ pub enum Effect {
 pub fn due(cluster: &Cluster) -> Vec<Effect> {
     let mut effects: Vec<Effect> = expiry(cluster).into_iter().collect();
     if let Some(job) = cluster.latest_job() {
-        let open = job.running.iter().chain(&job.ready).filter_map(|number| job.tasks.get(number));
+        let running = job.running.iter().filter(|_| !mutant::is("takes-nothing-up"));
+        let open = running.chain(&job.ready).filter_map(|number| job.tasks.get(number));
         effects.extend(open.filter_map(|task| of_task(cluster, job, task)));
         effects.extend(halts(job));
     }
@@ -74,6 +76,7 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
     let mut touched = BTreeSet::new();
     for event in events {
         match event {
+            Event::JobResumed { .. } if mutant::is("resumes-nothing") => {}
             Event::JobPlanned { .. } | Event::JobExtended { .. } | Event::JobResumed { .. } => {
                 touched.extend(&job.ready);
             }
@@ -124,7 +127,10 @@ fn halts(job: &Job) -> impl Iterator<Item = Effect> + '_ {
 fn of_task(cluster: &Cluster, job: &Job, task: &Task) -> Option<Effect> {
     let number = task.id.number;
     if let Some(attempt) = task.open_attempt() {
-        let deadline = attempt.started.saturating_add(cluster.limits.task_timeout);
+        let mut deadline = attempt.started.saturating_add(cluster.limits.task_timeout);
+        if mutant::is("never-times-out") {
+            deadline = i64::MAX;
+        }
         return Some(Effect::Follow {
             task: number,
             node: task.node.clone(),

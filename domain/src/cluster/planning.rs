@@ -12,6 +12,7 @@ use super::wanted_change::WantedChange;
 use super::{flow, inputs};
 use crate::entity::Service;
 use crate::id::NodeId;
+use crate::mutant;
 use crate::plan::coopr::Scope;
 use crate::plan::{
     self, AwaitUnplanned, ClusterAction, Graph, Observed, PlanInput, PlanNode, PlannedTask, Steps, UnitId,
@@ -224,7 +225,7 @@ pub(super) fn graph_to_nothing(cluster: &Cluster) -> Result<Graph, Refusal> {
         unit.wanted = Wanted::Absent;
         let may_exist = cluster.nodes.get(&id.node).is_some_and(Node::may_have_machine);
         // A machine that was asked for may exist, whatever its provider said.
-        if id.is_machine() && may_exist {
+        if id.is_machine() && may_exist && !mutant::is("deletes-no-doubtful-machines") {
             unit.observed = unit.observed.max(Observed::Created);
         }
     }

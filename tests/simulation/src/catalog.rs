@@ -11,14 +11,17 @@ use serde_json::{Value, json};
 /// Name of the provider type and of the automator type.
 pub const PLUGIN: &str = "simulated";
 
+/// Name of the errand that some services have.
+pub const ERRAND: &str = "backup";
+
 /// Tenants, by internal id: workers and quota.
 pub const TENANTS: [(&str, u32, Quota); 2] =
     [("t1", 3, Quota { max_clusters: 2, max_nodes: 9 }), ("t2", 2, Quota { max_clusters: 1, max_nodes: 6 })];
 
 /// Services with their actions and what they need to run. Those of the second half are for adding.
 const SERVICES: [(&str, &[&str], &[&str]); 6] = [
-    ("db", &["install", "configure", "initialize", "start", "stop", "remove"], &[]),
-    ("app", &["install", "configure", "start", "stop", "remove"], &["db"]),
+    ("db", &["install", "configure", "initialize", "start", "stop", "remove", "probe"], &[]),
+    ("app", &["install", "configure", "start", "stop", "remove", "probe"], &["db"]),
     ("web", &["install", "configure", "start", "stop"], &["app"]),
     ("log", &["install", "start", "stop"], &[]),
     ("cache", &["configure", "start", "stop", "remove"], &[]),
@@ -55,8 +58,12 @@ pub fn services() -> BTreeMap<String, Service> {
             ((*action).to_owned(), json!({"type": PLUGIN, "fields": {"script": format!("{name}-{action}")}}))
         };
         let actions: serde_json::Map<String, Value> = actions.iter().map(action).collect();
+        // Some take one value of the configuration, the others take all of it.
+        let inputs = if needs.is_empty() { json!(null) } else { json!([{"name": "port"}]) };
         let document = json!({
             "name": name,
+            "inputs": inputs,
+            "errands": {ERRAND: {"type": PLUGIN, "fields": {"script": "errand"}}},
             "dependencies": {"runtime": {"requires": needs}},
             "provisioner": {"actions": actions},
         });
@@ -72,7 +79,7 @@ pub fn of_tenant(tenant: &str) -> Catalog {
     let template = |name: &str, constraints: Value| {
         json!({
             "name": name,
-            "defaults": {"services": ["db"], "provider": "cloud", "config": {"mark": mark(tenant)}},
+            "defaults": {"services": ["db"], "provider": "cloud", "config": {"mark": mark(tenant), "port": 80}},
             "compatibility": {"hardwaretypes": ["small"], "imagetypes": ["debian"], "services": names},
             "constraints": constraints,
             "administration": {"leaseduration": {"initial": "40m", "max": "3h", "step": "1h"}},

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::fault::{Fault, FaultKind, Occasion};
 use crate::random::Random;
+use crate::seen::Seen;
 
 /// Names an execution: the task and the number of the attempt.
 pub type Execution = (TaskId, u32);
@@ -58,7 +59,18 @@ pub enum Change {
     /// There is one now.
     Made(NodeId, ClusterId),
     /// It is gone.
-    Gone(NodeId, ClusterId),
+    Gone(NodeId),
+}
+
+impl Change {
+    /// As checkers are told.
+    #[must_use]
+    pub const fn seen(&self) -> Seen<'_> {
+        match self {
+            Self::Made(node, cluster) => Seen::Made { node, cluster: *cluster },
+            Self::Gone(node) => Seen::Gone { node },
+        }
+    }
 }
 
 /// Machines and executions.
@@ -250,7 +262,7 @@ impl Cloud {
             let cluster = execution.0.job.cluster;
             if *name == TaskName::Delete {
                 if self.machines.remove(node).is_some() {
-                    changes.push(Change::Gone(node.clone(), cluster));
+                    changes.push(Change::Gone(node.clone()));
                 }
             } else if self.machines.insert(node.clone(), cluster).is_none() {
                 changes.push(Change::Made(node.clone(), cluster));

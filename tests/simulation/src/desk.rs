@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use cooperage_domain::cluster::{
-    Accepted, Account, Asking, Catalog, Cluster, ClusterRequest, ClusterStatus, Event, Limits, create,
+    Accepted, Account, Asking, Catalog, Cluster, ClusterRequest, ClusterStatus, Command, Event, Limits,
+    Resize, create,
 };
 use cooperage_domain::id::ClusterId;
 use cooperage_domain::quota::Usage;
@@ -86,6 +87,36 @@ impl Desk {
         let nodes = accepted.lay_out(&self.catalogs[tenant.as_str()]);
         create(accepted.order, nodes, now).map_err(|fault| fault.to_string())
     }
+}
+
+/// How many nodes a command may add to a cluster.
+#[must_use]
+pub fn more_nodes(cluster: &Cluster, command: &Command) -> Usage {
+    let present = cluster.nodes.len() as u64;
+    let wanted = match command {
+        Command::Resize { resize, .. } => match &**resize {
+            // One that names services may need a node for each that is to be carried.
+            Resize::Grow { growth, .. } => {
+                u64::from(growth.machines).max(present + u64::from(growth.services.values().sum::<u32>()))
+            }
+            Resize::Shrink(_) => present,
+        },
+        Command::RollBack { to, .. } => to.nodes.len() as u64,
+        // What is undone comes back.
+        Command::Cancel { undo: true, .. } => {
+            cluster.previous.as_ref().map_or(present, |previous| previous.nodes.len() as u64)
+        }
+        _ => present,
+    };
+    Usage { clusters: 0, nodes: wanted.saturating_sub(present) }
+}
+
+/// Whether a tenant may have what a command adds, beside what `live` says it has.
+#[must_use]
+pub fn may_have(cluster: &Cluster, command: &Command, live: Usage) -> bool {
+    let more = more_nodes(cluster, command);
+    let mut quotas = TENANTS.iter().filter(|(name, ..)| *name == cluster.account.tenant_id);
+    more.nodes == 0 || quotas.all(|(_, _, quota)| quota.check(live, more).is_ok())
 }
 
 /// What of these clusters counts against a tenant's quota.

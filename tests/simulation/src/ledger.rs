@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cooperage_domain::cluster::{ClusterStatus, Event, FailedNext};
+use cooperage_domain::cluster::{ClusterStatus, Event, FailedNext, PlannedStep};
 use cooperage_domain::id::{ClusterId, NodeId};
 use cooperage_domain::plan::ClusterAction;
 use cooperage_domain::task::TaskName;
@@ -100,10 +100,12 @@ impl Book {
             }
             Event::JobPlanned { job, action, tasks, .. } => {
                 self.job(*job, *action);
-                for step in tasks {
-                    let after = step.after.iter().copied().collect();
-                    self.task(step.number, *job, &step.node, step.name, after);
-                }
+                self.plan(*job, tasks);
+            }
+            Event::JobExtended { job, tasks, .. } => self.plan(*job, tasks),
+            Event::UnitProbed { task, .. } => {
+                self.open.remove(task);
+                self.done.insert(*task);
             }
             Event::JobPaused { job, .. } | Event::JobFailed { job, .. } => self.may_start(*job, false),
             Event::JobResumed { job, .. } => self.may_start(*job, true),
@@ -146,6 +148,13 @@ impl Book {
         if let Some(entry) = self.jobs.get_mut(&job) {
             entry.starts = false;
             entry.ended = true;
+        }
+    }
+
+    fn plan(&mut self, job: u32, steps: &[PlannedStep]) {
+        for step in steps {
+            let after = step.after.iter().copied().collect();
+            self.task(step.number, job, &step.node, step.name, after);
         }
     }
 

@@ -10,6 +10,7 @@
 //! A run depends on nothing but its plan. When it breaks an invariant, [`shrink`] finds the shortest part of the plan that
 //! breaks it too.
 
+pub mod campaign;
 pub mod catalog;
 pub mod checkers;
 pub mod cloud;
@@ -23,5 +24,6 @@ pub mod outcome;
 pub mod plan;
 pub mod random;
 pub mod seen;
+#[cfg(feature = "server")]
 pub mod server;
 pub mod shrink;

@@ -83,6 +83,11 @@ pub enum Seen<'a> {
         /// Of which cluster.
         cluster: ClusterId,
     },
+    /// A provider has given a machine back.
+    Gone {
+        /// For which node.
+        node: &'a NodeId,
+    },
     /// Somebody tried to write to a cluster's journal.
     Written {
         /// Which.

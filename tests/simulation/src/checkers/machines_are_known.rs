@@ -14,6 +14,8 @@ use crate::seen::Seen;
 pub struct MachinesAreKnown {
     /// By cluster, whether each node may have a machine, and whether the cluster is gone.
     known: BTreeMap<ClusterId, (BTreeMap<NodeId, bool>, bool)>,
+    /// Machines there are.
+    machines: BTreeMap<NodeId, ClusterId>,
 }
 
 impl MachinesAreKnown {
@@ -37,9 +39,19 @@ impl Checker for MachinesAreKnown {
                 {
                     return Err(format!("{} is gone, and a node of it may have a machine", after.id));
                 }
+                let of_it = self.machines.iter().filter(|(_, cluster)| **cluster == after.id);
+                let known = |node: &NodeId| after.nodes.get(node).is_some_and(Node::may_have_machine);
+                match of_it.map(|(node, _)| node).find(|node| !known(node)) {
+                    Some(node) => Err(format!("{} has forgotten the machine of {node}", after.id)),
+                    None => Ok(()),
+                }
+            }
+            Seen::Gone { node } => {
+                self.machines.remove(*node);
                 Ok(())
             }
             Seen::Made { node, cluster } => {
+                self.machines.insert((*node).clone(), *cluster);
                 let known = self
                     .known
                     .get(cluster)

@@ -46,6 +46,9 @@ pub trait Checker: Send {
     }
 }
 
+/// Beside the invariants: nothing panics, everything can be read, and there is an end to it.
+pub const NOTHING_BREAKS: &str = "nothing-breaks";
+
 /// An invariant that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Violation {
@@ -129,9 +132,9 @@ impl Checkers {
         self.violation.as_ref()
     }
 
-    /// Notes a violation that no checker can see, as the system itself broke.
+    /// Notes that the system itself broke, or does not come to rest.
     pub fn broken(&mut self, what: String) {
-        self.violation.get_or_insert(Violation { invariant: "nothing-breaks".to_owned(), what });
+        self.violation.get_or_insert(Violation { invariant: NOTHING_BREAKS.to_owned(), what });
     }
 }
 

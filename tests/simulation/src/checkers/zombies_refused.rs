@@ -23,7 +23,10 @@ impl Checker for ZombiesRefused {
     }
 
     fn event(&mut self, ledger: &Ledger, cluster: ClusterId, event: &Event) -> Verdict {
-        let (Event::TaskSucceeded { task, .. } | Event::TaskFailed { task, .. }) = event else {
+        let (Event::TaskSucceeded { task, .. }
+        | Event::TaskFailed { task, .. }
+        | Event::UnitProbed { task, .. }) = event
+        else {
             return Ok(());
         };
         match ledger.find(cluster).and_then(|book| book.open.get(task)) {

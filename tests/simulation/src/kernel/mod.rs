@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::outcome::Outcome;
 use crate::plan::Plan;
-pub use world::{LONG, MORNING, ROUNDS, wait_at_the_end};
+pub use world::{LONG, MORNING, ROUNDS, farewell, wait_at_the_end};
 
 use world::World;
 

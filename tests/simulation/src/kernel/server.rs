@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use cooperage_domain::cluster::{
     Cluster, Command, Effect, Event, Task, apply, decide, due, due_after, order,
 };
-use cooperage_domain::id::ClusterId;
+use cooperage_domain::id::{ClusterId, NodeId, TaskId};
 use cooperage_domain::task::TaskReport;
 
 use super::happening::{Happening, Timer};
@@ -164,6 +164,7 @@ impl World<'_> {
             match effect {
                 Effect::Start { task, not_before, .. } => self.remind(not_before, Timer::Offer(id, task, 0)),
                 Effect::Follow { task, attempt, deadline, .. } => self.follow(id, task, attempt, deadline),
+                Effect::Halt { task, attempt, .. } => self.halt(id, task, attempt),
                 Effect::Expire { at } => self.remind(at, Timer::Lease(id, at)),
             }
         }
@@ -200,7 +201,7 @@ impl World<'_> {
                     self.remind(at, Timer::Lease(id, at));
                 } else if self.state(id).is_some_and(|state| due(state).iter().any(current)) {
                     let by = "janitor".to_owned();
-                    if self.tell(id, Command::Delete { by }) == Told::Later && self.up {
+                    if self.tell(id, Command::Delete { now: false, by }) == Told::Later && self.up {
                         let timer = Timer::Lease(id, at);
                         self.agenda.add(self.now + 30_000, Happening::Timer(self.incarnation, timer));
                     }
@@ -220,7 +221,8 @@ impl World<'_> {
                 let Some(id) = self.state(cluster).and_then(|it| it.latest_job()).map(|job| job.id) else {
                     return;
                 };
-                let execution = (cooperage_domain::id::TaskId { job: id, number: task }, attempt);
+                let execution = (TaskId { job: id, number: task }, attempt);
+                self.settle();
                 self.given_up.insert(execution);
                 self.cloud.cancel(execution, self.now);
                 if let Some(node) = self.node_of(cluster, task) {
@@ -231,7 +233,7 @@ impl World<'_> {
         }
     }
 
-    fn node_of(&self, cluster: ClusterId, task: u32) -> Option<cooperage_domain::id::NodeId> {
+    fn node_of(&self, cluster: ClusterId, task: u32) -> Option<NodeId> {
         self.state(cluster)?.latest_job()?.tasks.get(&task).map(|task| task.node.clone())
     }
 
@@ -279,6 +281,23 @@ impl World<'_> {
             }
         };
         self.agenda.add(self.now + 1, happening);
+    }
+
+    /// Nobody wants an attempt any more: its worker stops, and says so.
+    fn halt(&mut self, id: ClusterId, task: u32, attempt: u32) {
+        let Some(job) = self.state(id).and_then(Cluster::latest_job).map(|job| job.id) else { return };
+        let execution = (TaskId { job, number: task }, attempt);
+        if self.cloud.fate(execution).is_some_and(|fate| fate.deaf) {
+            return;
+        }
+        self.settle();
+        self.given_up.insert(execution);
+        self.cloud.cancel(execution, self.now);
+        if let Some(node) = self.node_of(id, task) {
+            self.checkers.see(&Seen::Stopped { execution, node: &node });
+        }
+        let report = Box::new(TaskReport::failure(1, "stopped"));
+        self.agenda.add(self.now + 5, Happening::Answer { cluster: id, task, attempt, report });
     }
 
     /// A worker's answer.

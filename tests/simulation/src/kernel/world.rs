@@ -8,9 +8,9 @@ use cooperage_domain::id::ClusterId;
 use super::happening::{Agenda, Happening};
 use super::server::{Kept, Told};
 use crate::checkers::Checkers;
-use crate::cloud::{Change, Cloud, Execution, Wanted};
+use crate::cloud::{Cloud, Execution, Wanted};
 use crate::coverage::Coverage;
-use crate::desk::{Desk, tenant_of, usage};
+use crate::desk::{Desk, may_have, tenant_of, usage};
 use crate::fault::{Fault, Occasion};
 use crate::operation::{Asked, CREATE, USER, named};
 use crate::outcome::{Outcome, Trace};
@@ -21,7 +21,7 @@ use crate::seen::Seen;
 /// When every run begins, in ms since 1970.
 pub const MORNING: i64 = 1_700_000_000_000;
 /// A run in which more happens than this does not come to rest.
-const MOST: u64 = 60_000;
+const MOST: u64 = 20_000;
 /// How long a caller or worker waits before it tries a server again that does not answer.
 const PATIENCE: i64 = 1_000;
 /// How often clusters are told to go in the end.
@@ -33,6 +33,19 @@ pub const LONG: i64 = 40 * 3_600_000;
 #[must_use]
 pub fn wait_at_the_end(seed: u64) -> i64 {
     *Random::about(seed, &[4]).pick(&[60_000, 600_000, LONG])
+}
+
+/// What is said to a cluster that is to go. Some are sent away from whatever they do, others may end it.
+#[must_use]
+pub fn farewell(cluster: &Cluster, seed: u64) -> Option<Command> {
+    let paused = cluster.latest_job().is_some_and(|job| job.status == JobStatus::Paused);
+    let now = Random::about(seed, &[6, cluster.id.0]).one_in(2);
+    match cluster.status {
+        ClusterStatus::Terminated => None,
+        ClusterStatus::Pending if paused && !now => Some(Command::Resume { by: USER.to_owned() }),
+        ClusterStatus::Pending if !now => None,
+        _ => Some(Command::Delete { now, by: USER.to_owned() }),
+    }
 }
 
 /// The world.
@@ -141,13 +154,9 @@ impl<'a> World<'a> {
     /// A cluster that is to go, whatever it is doing.
     fn send_off(&mut self, id: ClusterId) {
         let Some(state) = self.kept.get(&id).and_then(|kept| kept.state.as_ref()) else { return };
-        let paused = state.latest_job().is_some_and(|job| job.status == JobStatus::Paused);
-        let command = match state.status {
-            ClusterStatus::Pending if paused => Command::Resume { by: USER.to_owned() },
-            ClusterStatus::Pending | ClusterStatus::Terminated => return,
-            _ => Command::Delete { by: USER.to_owned() },
-        };
-        self.tell(id, command);
+        if let Some(command) = farewell(state, self.plan.seed) {
+            self.tell(id, command);
+        }
     }
 
     /// Until there is nothing to do, or a time.
@@ -164,11 +173,9 @@ impl<'a> World<'a> {
         }
     }
 
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         for change in self.cloud.settle(self.now) {
-            if let Change::Made(node, cluster) = change {
-                self.checkers.see(&Seen::Made { node: &node, cluster });
-            }
+            self.checkers.see(&change.seen());
         }
     }
 
@@ -237,7 +244,10 @@ impl<'a> World<'a> {
                 let random = Random::about(self.plan.seed, &matter);
                 let now = MORNING + self.now + self.believed;
                 let asked = &mut Asked { cluster: state, now, random };
-                match named(name).and_then(|operation| (operation.command)(asked)) {
+                let command = named(name).and_then(|operation| (operation.command)(asked));
+                let tenant = &state.account.tenant_id;
+                let live = usage(tenant, self.kept.values().filter_map(|kept| kept.state.as_ref()));
+                match command.filter(|command| may_have(state, command, live)) {
                     Some(command) => self.tell(id, command),
                     None => Told::Refused,
                 }

@@ -8,16 +8,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cooperage_actors::registry::{Create, Tell, read};
-use cooperage_domain::cluster::{Cluster, ClusterStatus, Command, JobStatus};
+use cooperage_domain::cluster::{Cluster, ClusterStatus, Command};
 use cooperage_domain::id::ClusterId;
-use cooperage_domain::quota::{OverQuota, Usage};
+use cooperage_domain::quota::{OverQuota, Quota, UNLIMITED, Usage};
 use cooperage_schema::{ClusterFilter, TERMINATED};
 
 use super::office::{Home, Server};
 use super::outside::Outside;
+use super::reservations::Reservation;
 use crate::catalog::TENANTS;
-use crate::desk::{Desk, tenant_of};
-use crate::kernel::{LONG, MORNING, ROUNDS, wait_at_the_end};
+use crate::desk::{Desk, more_nodes, tenant_of};
+use crate::kernel::{LONG, MORNING, ROUNDS, farewell, wait_at_the_end};
 use crate::operation::{Asked, CREATE, USER, named};
 use crate::plan::{Plan, Step};
 use crate::random::Random;
@@ -154,17 +155,11 @@ impl Callers {
         }
         let now = self.clock();
         let Ok(accepted) = self.desk.accept(number, now) else { return false };
-        let filter = ClusterFilter { tenant: Some(tenant.to_owned()), ..ClusterFilter::default() };
-        let live = || {
-            let rows = server.store.clusters(&filter).unwrap_or_default();
-            let live = rows.into_iter().filter(|row| row.status != TERMINATED);
-            Ok::<_, OverQuota>(live.map(|row| (row.id, row.nodes)).collect())
-        };
-        let quota = TENANTS.iter().find(|(name, ..)| *name == tenant).map(|(_, _, quota)| *quota);
-        let Some(quota) = quota else { return false };
         let nodes = u64::from(accepted.layout.machines);
-        let Ok(reserved) = server.reservations.reserve(tenant, nodes, quota, live) else { return false };
-        reserved.is_for(id);
+        let Ok(reserved) = self.reserve(tenant, Usage { clusters: 1, nodes }) else { return false };
+        if let Some(reserved) = &reserved {
+            reserved.is_for(id);
+        }
         if server.vault.keep(tenant, id, accepted.secrets.clone()).is_err() {
             return false;
         }
@@ -179,6 +174,28 @@ impl Callers {
         created
     }
 
+    /// Keeps what is asked for within the tenant's quota until it counts by itself.
+    fn reserve(&self, tenant: &str, more: Usage) -> Result<Option<Reservation>, OverQuota> {
+        let server = self.server();
+        let quota =
+            TENANTS.iter().find(|(name, ..)| *name == tenant).map_or(UNLIMITED, |(_, _, quota)| *quota);
+        let filter = ClusterFilter { tenant: Some(tenant.to_owned()), ..ClusterFilter::default() };
+        let live = || {
+            let rows = server.store.clusters(&filter).unwrap_or_default();
+            let live = rows.into_iter().filter(|row| row.status != TERMINATED);
+            Ok::<_, OverQuota>(live.map(|row| (row.id, row.nodes)).collect::<Vec<_>>())
+        };
+        match more {
+            Usage { clusters: 0, nodes: 0 } => Ok(None),
+            // A cluster that is there already needs no room for another one.
+            Usage { clusters: 0, nodes } => {
+                let quota = Quota { max_clusters: u64::MAX, ..quota };
+                server.reservations.reserve(tenant, nodes, quota, live).map(Some)
+            }
+            Usage { nodes, .. } => server.reservations.reserve(tenant, nodes, quota, live).map(Some),
+        }
+    }
+
     fn clock(&self) -> i64 {
         let state = self.outside.lock();
         MORNING + state.now() + state.skew
@@ -190,10 +207,12 @@ impl Callers {
         let matter = [5, step.at.unsigned_abs(), u64::from(step.cluster)];
         let random = Random::about(self.plan.seed, &matter);
         let asked = &mut Asked { cluster: &cluster, now: self.clock(), random };
-        match named(name).and_then(|operation| (operation.command)(asked)) {
-            Some(command) => self.tell(id, command).await,
-            None => false,
-        }
+        let Some(command) = named(name).and_then(|operation| (operation.command)(asked)) else {
+            return false;
+        };
+        let more = more_nodes(&cluster, &command);
+        let Ok(_reserved) = self.reserve(&cluster.account.tenant_id, more) else { return false };
+        self.tell(id, command).await
     }
 
     async fn tell(&self, id: ClusterId, command: Command) -> bool {
@@ -212,14 +231,9 @@ impl Callers {
     /// Every cluster is to go, whatever it is doing; waits until nothing is under way.
     async fn send_all_off(&self) {
         for (id, cluster) in self.clusters() {
-            let paused = cluster.latest_job().is_some_and(|job| job.status == JobStatus::Paused);
-            let by = USER.to_owned();
-            let command = match cluster.status {
-                ClusterStatus::Pending if paused => Command::Resume { by },
-                ClusterStatus::Pending | ClusterStatus::Terminated => continue,
-                _ => Command::Delete { by },
-            };
-            self.tell(id, command).await;
+            if let Some(command) = farewell(&cluster, self.plan.seed) {
+                self.tell(id, command).await;
+            }
         }
         let end = self.outside.now() + LONG;
         let pending = || self.clusters().values().any(|cluster| cluster.status == ClusterStatus::Pending);

@@ -60,7 +60,10 @@ fn live(home: &Home, outside: &Arc<Outside>, plan: &Plan) -> End {
             .unwrap_or_else(|fault| panic!("no runtime: {fault}"))
     };
     let system = System::with_tokio_rt(runtime);
-    let end = system.block_on(live::live(home, Arc::clone(outside), plan));
-    outside.stop();
-    end
+    system.block_on(async {
+        let end = live::live(home, Arc::clone(outside), plan).await;
+        // Here and not behind it: only in here the time is the simulated one.
+        outside.stop();
+        end
+    })
 }

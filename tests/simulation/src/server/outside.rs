@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::workers::Hand;
 use crate::checkers::Checkers;
-use crate::cloud::{Change, Cloud, Execution};
+use crate::cloud::{Cloud, Execution};
 use crate::coverage::Coverage;
 use crate::fault::{Fault, Occasion};
 use crate::kernel::MORNING;
@@ -192,9 +192,7 @@ impl State {
     pub fn settle(&mut self) {
         let now = self.now();
         for change in self.cloud.settle(now) {
-            if let Change::Made(node, cluster) = change {
-                self.checkers.see(&Seen::Made { node: &node, cluster });
-            }
+            self.checkers.see(&change.seen());
         }
     }
 
