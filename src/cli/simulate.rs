@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use cooperage_simulation::campaign::{Campaign, Failure as Broken, Level, Report};
@@ -89,9 +89,10 @@ fn campaign(level: Level, args: &SimulateArgs) -> Campaign {
 
 /// A run that was written down.
 fn once(level: Level, plan: &Plan) -> Report {
+    let begun = Instant::now();
     let outcome = level.run(plan);
     let failure = outcome.violation.map(|violation| Broken { level, violation, plan: plan.clone() });
-    let milliseconds = outcome.coverage.simulated_ms;
+    let milliseconds = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     Report { level, seeds: 1, milliseconds, coverage: outcome.coverage, failure }
 }
 

@@ -63,6 +63,21 @@ pub struct Campaign {
     pub threads: usize,
 }
 
+/// How long a test runs seeds that nobody gave more time.
+const SHORT: Duration = Duration::from_secs(25);
+
+/// Bounds of a test's campaign: so many seeds, in less than half a minute. With `SIMULATION_SEEDS` in the environment it
+/// runs so many, however long that takes, and begins with `SIMULATION_SEED`.
+#[must_use]
+pub fn bounds(seeds: u64) -> (u64, Option<u64>, Option<Duration>) {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    let first = number("SIMULATION_SEED").unwrap_or(0);
+    match number("SIMULATION_SEEDS") {
+        Some(seeds) => (first, Some(seeds), None),
+        None => (first, Some(seeds), Some(SHORT)),
+    }
+}
+
 /// What came of it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {

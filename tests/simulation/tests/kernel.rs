@@ -1,8 +1,6 @@
 //! Runs of many seeds around the kernel.
 
-use std::time::Duration;
-
-use cooperage_simulation::campaign::{Campaign, Level};
+use cooperage_simulation::campaign::{Campaign, Level, bounds};
 use cooperage_simulation::checkers::Checkers;
 use cooperage_simulation::fault::FaultKind;
 use cooperage_simulation::kernel;
@@ -11,9 +9,8 @@ use cooperage_simulation::plan::Plan;
 
 #[test]
 fn no_seed_breaks_an_invariant_of_the_kernel() {
-    let time = Some(Duration::from_secs(25));
-    let campaign = Campaign { first: 0, seeds: Some(1_000), time, level: Level::Kernel, threads: 2 };
-    let report = campaign.run();
+    let (first, seeds, time) = bounds(1_000);
+    let report = Campaign { first, seeds, time, level: Level::Kernel, threads: 2 }.run();
     println!("{report}");
     assert!(report.failure.is_none());
     let missing = |name: &&str| !report.coverage.faults.contains_key(*name);

@@ -1,16 +1,13 @@
 //! Runs of many seeds with the whole server.
 
-use std::time::Duration;
-
-use cooperage_simulation::campaign::{Campaign, Level};
+use cooperage_simulation::campaign::{Campaign, Level, bounds};
 use cooperage_simulation::plan::Plan;
 use cooperage_simulation::server;
 
 #[test]
 fn no_seed_breaks_an_invariant_of_the_server() {
-    let time = Some(Duration::from_secs(25));
-    let campaign = Campaign { first: 0, seeds: Some(500), time, level: Level::Server, threads: 2 };
-    let report = campaign.run();
+    let (first, seeds, time) = bounds(500);
+    let report = Campaign { first, seeds, time, level: Level::Server, threads: 2 }.run();
     println!("{report}");
     assert!(report.failure.is_none());
 }
