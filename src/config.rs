@@ -2,7 +2,9 @@
 //!
 //! Strongest first: `--set section.key=value`, `COOPERAGE__SECTION__KEY` in the environment, the file, the defaults.
 
+mod health;
 mod http;
+mod jobs;
 mod remote_provisioner;
 
 use std::net::SocketAddr;
@@ -14,7 +16,9 @@ use cooperage_plugins::resources::ArchiveLimits;
 use cooperage_schema::DatabaseUrl;
 use serde::{Deserialize, Serialize, Serializer};
 
+pub use health::Health;
 pub use http::{ClientTls, Http, Tls, TlsFiles};
+pub use jobs::Jobs;
 pub use remote_provisioner::RemoteProvisioner;
 
 /// The defaults, as shipped.
@@ -59,6 +63,8 @@ pub struct Settings {
     pub resources: Resources,
     /// How jobs run.
     pub jobs: Jobs,
+    /// How machines and services are probed, and what happens when they are down.
+    pub health: Health,
     /// Limits on what may be asked.
     pub limits: RequestLimits,
     /// What is logged, and how.
@@ -156,6 +162,8 @@ pub struct Audit {
 pub struct Workers {
     /// Tasks this process carries out at once.
     pub local: usize,
+    /// Tasks of all tenants that run at once, here and elsewhere; 0 is any number.
+    pub max_running_tasks: usize,
 }
 
 /// Provisioners elsewhere.
@@ -251,22 +259,6 @@ impl Resources {
     pub const fn archives(&self) -> ArchiveLimits {
         ArchiveLimits { bytes: self.max_unpacked_mb.saturating_mul(MB), entries: self.max_entries }
     }
-}
-
-/// How jobs run.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Jobs {
-    /// Attempts of a task in all.
-    pub max_attempts: u32,
-    /// How long an attempt may take, in seconds.
-    pub task_timeout_seconds: u64,
-    /// Pause before the second attempt, in milliseconds; doubles from then on.
-    pub retry_delay_ms: u64,
-    /// Longest pause between attempts, in milliseconds.
-    pub max_retry_delay_ms: u64,
-    /// How much of a failed attempt's output is kept with its node, per stream, in characters.
-    pub max_log_length: usize,
 }
 
 /// Limits on what may be asked.
@@ -415,19 +407,14 @@ impl Settings {
     /// Limits new clusters get.
     #[must_use]
     pub fn job_limits(&self) -> Limits {
-        let ms = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
-        Limits {
-            max_attempts: self.jobs.max_attempts.max(1),
-            task_timeout: ms(self.jobs.task_timeout_seconds.saturating_mul(1000)),
-            retry_delay: ms(self.jobs.retry_delay_ms),
-            max_retry_delay: ms(self.jobs.max_retry_delay_ms),
-            max_log_length: self.jobs.max_log_length,
-        }
+        self.jobs.limits()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use cooperage_domain::health::Policy;
+
     use super::*;
 
     #[test]
@@ -436,6 +423,7 @@ mod tests {
         assert_eq!(settings.auth.mode, AuthMode::Token);
         assert_eq!(settings.listen.user, "127.0.0.1:55054".parse().unwrap());
         assert_eq!(settings.job_limits(), Limits::default());
+        assert_eq!(settings.health.settings().policy, Policy::default());
         assert_eq!(settings.resources.archives(), ArchiveLimits::default());
     }
 
@@ -454,6 +442,12 @@ mod tests {
         assert!(load("workers.locl=3").unwrap_err().to_string().contains("locl"));
         assert!(load("workers").unwrap_err().to_string().contains("section.key=value"));
         assert!(load("listen.user=nonsense").is_err());
+        let limits = load("jobs.task_timeouts.create=600").unwrap().job_limits();
+        assert_eq!(limits.time_of(cooperage_domain::task::TaskName::Create), 600_000);
+        assert!(load("jobs.task_timeouts.creat=600").unwrap_err().to_string().contains("creat"));
+        let limits = load("jobs.retry.script.max_attempts=1").unwrap().job_limits();
+        assert_eq!(limits.attempts_of(cooperage_domain::error_kind::ErrorKind::Script), 1);
+        assert!(load("jobs.retry.scrpt.max_attempts=1").unwrap_err().to_string().contains("scrpt"));
     }
 
     #[test]

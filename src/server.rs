@@ -25,12 +25,13 @@ use cooperage_actors::clock::{SharedClock, WallClock};
 use cooperage_actors::estimate::Estimates;
 use cooperage_actors::fleet::{Fleet, FleetOffice};
 use cooperage_actors::handover::Handover;
+use cooperage_actors::health::{HealthMonitor, HealthOffice};
 use cooperage_actors::janitor::Janitor;
 use cooperage_actors::journal::Journal;
 use cooperage_actors::provisioner::Provisioner;
 use cooperage_actors::registry::{Office, Registry};
 use cooperage_actors::task_log::TaskLog;
-use cooperage_actors::worker_pool::WorkerPool;
+use cooperage_actors::worker_pool::{RunningLimit, WorkerPool};
 use cooperage_domain::invalid::Invalid;
 use cooperage_plugins::external::DescriptorFault;
 use cooperage_plugins::resources::{PluginResources, ResourceError};
@@ -192,7 +193,8 @@ fn start_actors(
     let store = vault.store().clone();
     let estimates = Estimates::new(store.durations()?);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let pool = WorkerPool::new(settings.workers.local).start();
+    let limit = RunningLimit::new(settings.workers.max_running_tasks);
+    let pool = WorkerPool::new(settings.workers.local).within(limit.clone(), SUPERADMIN).start();
     let journal = Journal::new(store.journal(), logger.clone());
     let office = Office {
         store: store.clone(),
@@ -210,11 +212,23 @@ fn start_actors(
     };
     let (handover, journal, log) = (office.handover.clone(), office.journal.clone(), office.log.clone());
     let fleet = start_fleet(&settings, &store, &office, runtime)?;
-    let registry = Registry::new(office).start();
+    let watch = HealthOffice {
+        store: store.clone(),
+        vault: vault.clone(),
+        provisioner: office.provisioner.clone(),
+        janitor: office.janitor.clone(),
+        clock: Arc::clone(&clock),
+        logger: logger.clone(),
+        settings: settings.health.settings(),
+        registry: Registry::new(office).within(limit).start(),
+    };
+    let registry = watch.registry.clone();
+    let health = HealthMonitor::new(watch).start();
     Ok(AppState {
         settings,
         store,
         registry,
+        health,
         journal,
         edge: api::Edge::default(),
         handover,

@@ -13,14 +13,16 @@
 
 mod farewell;
 mod handler;
+mod held_back;
 mod message;
+mod overdue;
 mod pursue;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use actix::{Actor, ActorContext, ActorFutureExt, Addr, AsyncContext, Context, WrapFuture};
-use cooperage_domain::cluster::{self, ClusterStatus, Event, apply};
+use cooperage_domain::cluster::{self, CareChange, ClusterStatus, Event, apply};
 use cooperage_domain::id::{ClusterId, NodeId};
 use slog::{Logger, error, info, o};
 
@@ -33,6 +35,7 @@ use crate::node::{Cease, Colleagues, Node, Retire, Withdraw};
 use crate::pace::Pace;
 use crate::registry::Registry;
 use farewell::Farewell;
+use held_back::HeldBack;
 
 /// What a live cluster needs from the rest of the process.
 #[derive(Clone)]
@@ -75,6 +78,8 @@ pub struct Cluster {
     followed: HashSet<(u32, u32)>,
     /// Tasks that have been offered to their nodes.
     offered: HashSet<u32>,
+    /// Tasks that wait for others of the cluster to end.
+    held_back: HeldBack,
     /// For the latest job: length of the path behind each task, in ms.
     ranks: HashMap<u32, i64>,
     ranked_job: u32,
@@ -101,6 +106,7 @@ impl Cluster {
             nodes: BTreeMap::new(),
             followed: HashSet::new(),
             offered: HashSet::new(),
+            held_back: HeldBack::new(),
             ranks: HashMap::new(),
             ranked_job: 0,
             logger,
@@ -188,7 +194,9 @@ impl Cluster {
                     info!(self.logger, "job failed"; "reason" => message);
                     self.withdraw();
                 }
-                Event::JobPaused { .. } => self.withdraw(),
+                // Those that may start all the same are offered again with what is due.
+                Event::JobPaused { .. }
+                | Event::CareChanged { change: CareChange::Maintenance { .. }, .. } => self.withdraw(),
                 Event::JobEnded { status, .. } => {
                     info!(self.logger, "job ended"; "status" => status.as_str());
                     if *status == ClusterStatus::Terminated {
@@ -203,6 +211,7 @@ impl Cluster {
     /// Nothing that waits may start any more, until it is offered again.
     fn withdraw(&mut self) {
         self.offered.clear();
+        self.held_back.clear();
         for node in self.nodes.values() {
             node.do_send(Withdraw);
         }

@@ -1,23 +1,48 @@
 //! How long tasks take, learned from those that succeeded.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use cooperage_domain::cluster::{Cluster, Event, Job, Task};
-use cooperage_domain::plan::schedule;
+use cooperage_domain::plan::{Length, schedule};
 use cooperage_domain::task::TaskName;
 use cooperage_schema::{DurationHistory, DurationSample};
 
+/// From how many on their durations say what is unusual.
+const ENOUGH: u64 = 5;
+/// So many standard deviations above the mean lie 95 of 100, if they are spread as usual.
+const NINETY_FIVE: f64 = 1.645;
+/// By how much an attempt takes longer than nearly all of its like before it is said to straggle.
+const STRAGGLES: u32 = 2;
+
+/// How long tasks of a sort took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Expected {
+    /// As a rule.
+    pub typical: Duration,
+    /// Nearly all of them (95 of 100) no longer than this.
+    pub high: Duration,
+}
+
+impl Expected {
+    /// How long an attempt takes before it is said to straggle; `floor` at least.
+    #[must_use]
+    pub fn straggles_after(&self, floor: Duration) -> Duration {
+        self.high.saturating_mul(STRAGGLES).max(floor)
+    }
+}
+
 /// What is known of how long tasks take; shared by all clusters.
 #[derive(Debug, Clone, Default)]
-pub struct Estimates(Arc<RwLock<BTreeMap<String, DurationHistory>>>);
+pub struct Estimates(Arc<RwLock<BTreeMap<String, DurationHistory>>>, Arc<AtomicU64>);
 
 impl Estimates {
     /// From what was learned before.
     #[must_use]
     pub fn new(known: BTreeMap<String, DurationHistory>) -> Self {
-        Self(Arc::new(RwLock::new(known)))
+        Self(Arc::new(RwLock::new(known)), Arc::default())
     }
 
     /// Adds one success.
@@ -36,6 +61,39 @@ impl Estimates {
         // A mean that is no length of time (a row written by hand) says nothing.
         let mean = history.and_then(|history| Duration::try_from_secs_f64(history.mean_ms / 1000.0).ok());
         mean.unwrap_or_else(|| rule_of_thumb(task.name))
+    }
+
+    /// The same with how far it may be off: as far as its like were, or by half where there were fewer than two.
+    #[must_use]
+    pub fn length(&self, cluster: &Cluster, task: &Task) -> Length {
+        let mean = self.of(cluster, task);
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let history = known.get(&key(cluster, task)).filter(|history| history.n > 0);
+        let deviation = history
+            .filter(|history| history.n > 1)
+            .and_then(|history| Duration::try_from_secs_f64(history.deviation_ms() / 1000.0).ok());
+        Length { mean, deviation: deviation.unwrap_or(mean / 2), is_known: history.is_some() }
+    }
+
+    /// How long tasks like this one took, if there were enough of them to say.
+    #[must_use]
+    pub fn expected(&self, cluster: &Cluster, task: &Task) -> Option<Expected> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let history = known.get(&key(cluster, task)).filter(|history| history.n >= ENOUGH)?;
+        let ms = |ms: f64| Duration::try_from_secs_f64(ms / 1000.0).ok();
+        let high = NINETY_FIVE.mul_add(history.deviation_ms(), history.mean_ms);
+        Some(Expected { typical: ms(history.mean_ms)?, high: ms(high)? })
+    }
+
+    /// One attempt took longer than its like.
+    pub(crate) fn count_straggler(&self) {
+        self.1.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many attempts took longer than their like since the start.
+    #[must_use]
+    pub fn stragglers(&self) -> u64 {
+        self.1.load(Ordering::Relaxed)
     }
 
     /// For each task of a job: the length of the longest path from its start to the end of the job, in ms.

@@ -40,10 +40,28 @@ pub enum Deadline {
         /// Number of the task.
         task: u32,
     },
+    /// Nobody has taken a task for too long.
+    Queue {
+        /// The task's cluster.
+        cluster: ClusterId,
+        /// Number of the task.
+        task: u32,
+    },
+    /// An attempt takes longer than such tasks do.
+    Straggler {
+        /// The task's cluster.
+        cluster: ClusterId,
+        /// Number of the task.
+        task: u32,
+        /// Number of the attempt.
+        attempt: u32,
+    },
     /// A cluster's lease has run out.
     Lease(ClusterId),
     /// A cluster has had nothing to do for a while.
     Idle(ClusterId),
+    /// Something is to be probed.
+    Probes,
     /// A provisioner elsewhere, by its id, has been silent for too long.
     Heartbeat(String),
 }

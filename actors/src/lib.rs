@@ -7,6 +7,7 @@
 //!             ├─ Provisioner           carries tasks out with the plugins of this process
 //!             ├─ Handover              tasks in the hands of workers elsewhere
 //!             ├─ Fleet                 provisioners elsewhere, and how many workers each has for whom
+//!             ├─ HealthMonitor         probes machines and services, and has healed what is down
 //!             ├─ Janitor               deadlines
 //!             └─ Journal               makes events durable, many at a time
 //! ```
@@ -23,6 +24,7 @@ pub mod cluster;
 pub mod estimate;
 pub mod fleet;
 pub mod handover;
+pub mod health;
 pub mod janitor;
 pub mod journal;
 pub mod node;

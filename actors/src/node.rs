@@ -68,8 +68,8 @@ pub struct Node {
     /// How long a cancelled plugin may take to stop.
     grace: Duration,
     logger: Logger,
-    /// Tasks that may start, with the length of the path behind each.
-    waiting: BTreeMap<u32, i64>,
+    /// Tasks that may start.
+    waiting: BTreeMap<u32, Offer>,
     /// The attempt that is to be stopped, which may be on its way here.
     halted: Option<(u32, u32)>,
     current: Current,
@@ -111,15 +111,12 @@ impl Node {
     }
 
     /// The task with the longest path behind it; among equals the one planned first.
-    fn first(&self) -> Option<(u32, i64)> {
-        self.waiting
-            .iter()
-            .map(|(task, rank)| (*task, *rank))
-            .max_by_key(|(task, rank)| (*rank, u32::MAX - task))
+    fn first(&self) -> Option<Offer> {
+        self.waiting.values().copied().max_by_key(|offer| (offer.rank, u32::MAX - offer.task))
     }
 
     fn ask_for_slot(&mut self, ctx: &Context<Self>) {
-        let Some((_, rank)) = self.first() else { return };
+        let Some(Offer { rank, urgent, .. }) = self.first() else { return };
         match self.current {
             Current::Idle | Current::Queued => {}
             Current::Beginning | Current::Executing(_) | Current::Reporting(_) => return,
@@ -129,6 +126,7 @@ impl Node {
             cluster: self.identity.cluster,
             node: self.identity.id.clone(),
             rank,
+            urgent,
             reply: ctx.address().downgrade().recipient(),
         });
     }
@@ -172,7 +170,7 @@ impl Handler<Offer> for Node {
     type Result = ();
 
     fn handle(&mut self, offer: Offer, ctx: &mut Self::Context) {
-        self.waiting.insert(offer.task, offer.rank);
+        self.waiting.insert(offer.task, offer);
         self.ask_for_slot(ctx);
     }
 }
@@ -198,7 +196,7 @@ impl Handler<SlotGranted> for Node {
         if !matches!(self.current, Current::Queued) {
             return;
         }
-        let Some((task, _)) = self.first() else {
+        let Some(Offer { task, .. }) = self.first() else {
             self.current = Current::Idle;
             return;
         };

@@ -14,6 +14,8 @@ pub struct Pace {
     pub first_pause: Duration,
     /// Longest such pause.
     pub longest_pause: Duration,
+    /// An attempt that takes less is never said to straggle.
+    pub straggler_floor: Duration,
 }
 
 impl Default for Pace {
@@ -23,6 +25,7 @@ impl Default for Pace {
             rest_after: Duration::from_secs(60),
             first_pause: Duration::from_millis(100),
             longest_pause: Duration::from_secs(30),
+            straggler_floor: Duration::from_secs(30),
         }
     }
 }

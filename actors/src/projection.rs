@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cooperage_domain::cluster::{Cluster, Event, FailedNext, Job, Node, Task, TaskState};
+use cooperage_domain::cluster::{CareChange, Cluster, Event, FailedNext, Job, Node, Task, TaskState};
 use cooperage_domain::id::NodeId;
 use cooperage_domain::task::TaskName;
 use cooperage_schema::{ClusterRow, JobRow, NodeRow, Projection, TaskRow};
@@ -79,6 +79,7 @@ impl Touched {
             | Event::TemplateReplaced { .. }
             | Event::ProviderFieldsGiven { .. }
             | Event::LeaseChanged { .. } => {}
+            Event::CareChanged { change, .. } => self.nodes.extend(cared_for(change, cluster)),
             Event::JobFailed { job, .. } | Event::JobEnded { job, .. } => {
                 self.jobs.insert(*job);
                 self.nodes.extend(cluster.nodes.keys().cloned());
@@ -95,6 +96,17 @@ impl Touched {
         self.tasks.insert(number);
         let task = cluster.latest_job().and_then(|job| job.tasks.get(&number));
         self.nodes.extend(task.map(|task| task.node.clone()));
+    }
+}
+
+/// The nodes that look different with a change.
+fn cared_for(change: &CareChange, cluster: &Cluster) -> Vec<NodeId> {
+    match change {
+        CareChange::Health { node, .. } | CareChange::Maintenance { node: Some(node), .. } => {
+            vec![node.clone()]
+        }
+        CareChange::Maintenance { node: None, .. } => cluster.nodes.keys().cloned().collect(),
+        CareChange::Healing { .. } => Vec::new(),
     }
 }
 

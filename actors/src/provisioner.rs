@@ -5,6 +5,7 @@
 //!   Node ──Execute(context)──► Provisioner ──► plugin, on the plugins' own runtime ──► TaskReport ──► Node
 //!   Node ──Cancel(execution)──► Provisioner    its time is up
 //!   Node ──Forget(execution)──► Provisioner    the report is in the journal, or nobody wants it any more
+//!   HealthMonitor ──Probe──► Provisioner       how is it? only while no execution has the machine
 //! ```
 //!
 //! Two rules are kept here, where neither the end of a node's actor nor of its cluster's can break them:
@@ -14,7 +15,11 @@
 //! - A machine has one execution at a time. The next one waits until the plugin has really returned, even if the attempt
 //!   was given up long ago because the plugin would not stop. One that is cancelled while it waits never starts.
 //!
+//! A probe never runs beside an execution: it is not begun while a machine has one, and gives way to one that comes.
+//!
 //! Plugins never run on an arbiter, so that a slow one delays nobody.
+
+mod probe;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,8 +31,10 @@ use cooperage_plugins::{Context, PluginSet, Stream};
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use tokio::runtime::Handle;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio_util::sync::CancellationToken;
+
+pub use probe::Probe;
 
 /// Code of the failure of an execution that never started, or broke off.
 const NOT_CARRIED_OUT: i64 = 1;
@@ -60,6 +67,8 @@ pub struct Provisioner {
     known: HashMap<Execution, Known>,
     /// Held by the execution that a machine is busy with.
     machines: HashMap<NodeId, Arc<Mutex<()>>>,
+    /// What makes a probe under way give way to an execution.
+    probes: HashMap<NodeId, CancellationToken>,
 }
 
 impl Provisioner {
@@ -67,7 +76,20 @@ impl Provisioner {
     #[must_use]
     pub fn new(plugins: Arc<PluginSet>, runtime: Handle) -> Self {
         let (tenants, known, machines) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self { plugins, tenants, runtime, known, machines }
+        Self { plugins, tenants, runtime, known, machines, probes: HashMap::new() }
+    }
+}
+
+impl Provisioner {
+    /// The plugins that a tenant's work is begun with now.
+    fn plugins_of(&self, tenant: &str) -> Arc<PluginSet> {
+        Arc::clone(self.tenants.get(tenant).unwrap_or(&self.plugins))
+    }
+
+    fn forget_if_free(&mut self, node: &NodeId) {
+        if self.machines.get(node).is_some_and(|machine| Arc::strong_count(machine) == 1) {
+            self.machines.remove(node);
+        }
     }
 }
 
@@ -115,8 +137,13 @@ impl Handler<Execute> for Provisioner {
         let node = context.order.node_id.clone();
         let cancel = context.cancel.clone();
         let machine = Arc::clone(self.machines.entry(node.clone()).or_default());
-        let plugins = Arc::clone(self.tenants.get(&context.tenant).unwrap_or(&self.plugins));
-        let task = self.runtime.spawn(carry_out(plugins, machine, context));
+        let probe = self.probes.get(&node);
+        probe.inspect(|gives_way| gives_way.cancel());
+        let busy = if probe.is_some() { Busy::Probed } else { Busy::Executing };
+        // Taken here, so that no probe can come between.
+        let turn = Arc::clone(&machine).try_lock_owned().map_err(|_| busy);
+        let plugins = self.plugins_of(&context.tenant);
+        let task = self.runtime.spawn(carry_out(plugins, machine, turn, context));
         let provisioner = ctx.address();
         let report = async move {
             let report = match task.await {
@@ -139,13 +166,30 @@ impl Handler<Execute> for Provisioner {
     }
 }
 
+/// What has a machine that is not free.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Busy {
+    /// An earlier execution.
+    Executing,
+    /// A probe, which gives way soon.
+    Probed,
+}
+
 /// Waits for the machine, then for the plugin.
-async fn carry_out(plugins: Arc<PluginSet>, machine: Arc<Mutex<()>>, context: Context) -> TaskReport {
-    let _turn = match Arc::clone(&machine).try_lock_owned() {
+async fn carry_out(
+    plugins: Arc<PluginSet>,
+    machine: Arc<Mutex<()>>,
+    turn: Result<OwnedMutexGuard<()>, Busy>,
+    context: Context,
+) -> TaskReport {
+    let _turn = match turn {
         Ok(turn) => turn,
-        Err(_) => {
-            let waiting = "Waits for the machine: an earlier attempt that was given up has not stopped yet.";
-            context.output.line(Stream::Progress, waiting);
+        Err(busy) => {
+            if busy == Busy::Executing {
+                let waiting =
+                    "Waits for the machine: an earlier attempt that was given up has not stopped yet.";
+                context.output.line(Stream::Progress, waiting);
+            }
             tokio::select! {
                 // In this order, so that one that was cancelled never starts, and a simulated run is the same every time.
                 biased;
@@ -173,10 +217,9 @@ impl Handler<Ended> for Provisioner {
 
     fn handle(&mut self, Ended(execution): Ended, _: &mut Self::Context) {
         let Some(known) = self.known.get(&execution) else { return };
-        if self.machines.get(&known.node).is_some_and(|machine| Arc::strong_count(machine) == 1) {
-            self.machines.remove(&known.node);
-        }
-        if !known.wanted {
+        let (node, wanted) = (known.node.clone(), known.wanted);
+        self.forget_if_free(&node);
+        if !wanted {
             self.known.remove(&execution);
         }
     }

@@ -29,7 +29,7 @@ use cooperage_schema::{Store, Vault};
 use slog::Logger;
 use tokio::sync::oneshot;
 
-pub use load::{FindError, read};
+pub use load::{FindError, event, read, read_at};
 pub use message::{Create, Find, FindPool, ListPools, Look, Stopped, Tell, TellAt, TellError};
 
 use crate::blocking;
@@ -43,7 +43,7 @@ use crate::node::Colleagues;
 use crate::pace::Pace;
 use crate::provisioner::Provisioner;
 use crate::task_log::TaskLog;
-use crate::worker_pool::WorkerPool;
+use crate::worker_pool::{RunningLimit, WorkerPool};
 
 /// What the registry gives its clusters.
 pub struct Office {
@@ -82,6 +82,8 @@ pub struct Registry {
     loading: HashMap<ClusterId, Vec<Asker>>,
     /// Failures in a row; a cluster that then rests in order starts over.
     failures: HashMap<ClusterId, u32>,
+    /// Which pools of tenants keep that get theirs from here.
+    limit: RunningLimit,
     started: u64,
 }
 
@@ -105,13 +107,20 @@ impl Registry {
     #[must_use]
     pub fn with_pace(office: Office, pace: Pace) -> Self {
         let (live, loading, failures) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self { office, pace, live, loading, failures, started: 0 }
+        Self { office, pace, live, loading, failures, limit: RunningLimit::default(), started: 0 }
+    }
+
+    /// With a limit of running tasks that the pools of all tenants keep.
+    #[must_use]
+    pub fn within(self, limit: RunningLimit) -> Self {
+        Self { limit, ..self }
     }
 
     /// The worker pool of a tenant. One without workers has a pool all the same: its tasks wait there until it gets some.
     pub(crate) fn pool(&mut self, tenant: &str) -> Addr<WorkerPool> {
         let pools = &mut self.office.pools;
-        pools.entry(tenant.to_owned()).or_insert_with(|| WorkerPool::new(0).start()).clone()
+        let pool = || WorkerPool::new(0).within(self.limit.clone(), tenant).start();
+        pools.entry(tenant.to_owned()).or_insert_with(pool).clone()
     }
 
     fn surroundings(&mut self, tenant: &str, registry: Addr<Self>) -> Surroundings {

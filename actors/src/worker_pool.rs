@@ -7,10 +7,14 @@
 //! A free slot goes to the cluster that holds the fewest; within a cluster to the task with the longest path behind it. A
 //! slot is a value: whoever holds it loses it by ending, in whatever way, and it is free again.
 //!
+//! A task that runs needs a permit of the installation's [`RunningLimit`] besides.
+//!
 //! Workers of this process go first. Workers elsewhere ask (`Take`), or wait here until there is something (`Park`).
 
 mod fair_queue;
 mod parked;
+mod running_limit;
+mod standing;
 
 use actix::{Actor, Addr, AsyncContext, Context, Handler, Message, WeakRecipient};
 use cooperage_domain::id::{ClusterId, NodeId};
@@ -18,9 +22,12 @@ use cooperage_domain::task::TaskOrder;
 use tokio::sync::oneshot;
 
 pub use parked::{Dismiss, Park};
+pub use running_limit::{RESERVED, RunningLimit};
+pub use standing::{GetStanding, Standing};
 
-use fair_queue::FairQueue;
+use fair_queue::{FairQueue, Wish};
 use parked::Parked;
+use running_limit::{Permit, Permitted, Purpose};
 
 /// Name of the workers of this process.
 pub const LOCAL_WORKER: &str = "local";
@@ -35,33 +42,77 @@ pub struct WorkerPool {
     queue: FairQueue<WeakRecipient<SlotGranted>>,
     /// Workers elsewhere that wait for a task.
     parked: Parked,
+    /// Shared with the pools of other tenants.
+    limit: RunningLimit,
+    /// Internal id of the tenant, by which pools are told apart.
+    tenant: String,
+    /// Of tasks that ran before this process did.
+    taken_up: Vec<Permit>,
 }
 
 impl WorkerPool {
     /// A pool of so many slots.
     #[must_use]
     pub fn new(slots: usize) -> Self {
-        Self { slots, elsewhere: 0, queue: FairQueue::default(), parked: Parked::default() }
+        let (queue, parked) = (FairQueue::default(), Parked::default());
+        Self {
+            slots,
+            elsewhere: 0,
+            queue,
+            parked,
+            limit: RunningLimit::default(),
+            tenant: String::new(),
+            taken_up: Vec::new(),
+        }
+    }
+
+    /// The pool of a tenant, by internal id, that keeps a limit together with the pools of others.
+    #[must_use]
+    pub fn within(self, limit: RunningLimit, tenant: &str) -> Self {
+        Self { limit, tenant: tenant.to_owned(), ..self }
     }
 
     fn grant(&mut self, pool: &Addr<Self>) {
-        while self.queue.held() - self.elsewhere < self.slots {
-            if !self.grant_to(pool, || Worker::Local) {
-                return;
-            }
+        while self.queue.waiting() > 0 && (self.has_local() || self.parked.has_any()) {
+            let Some(permit) = self.permit(pool) else { return };
+            self.grant_with(pool, permit);
         }
-        while self.queue.waiting() > 0 {
-            let Some((name, place)) = self.parked.next() else { return };
+    }
+
+    const fn has_local(&self) -> bool {
+        self.queue.held() - self.elsewhere < self.slots
+    }
+
+    /// A permit for one more task; without one, the pool is told when there is one.
+    fn permit(&self, pool: &Addr<Self>) -> Option<Permit> {
+        let take = |purpose| self.limit.take(&self.tenant, purpose, pool.clone().recipient());
+        take(Purpose::Any).or_else(|| if self.queue.has_urgent() { take(Purpose::Urgent) } else { None })
+    }
+
+    /// Uses a permit, if there is a worker and a request for it.
+    fn grant_with(&mut self, pool: &Addr<Self>, permit: Permit) {
+        if self.queue.waiting() == 0 {
+            return;
+        }
+        if self.has_local() {
+            self.grant_to(pool, permit, || Worker::Local);
+        } else if let Some((name, place)) = self.parked.next() {
             self.elsewhere += 1;
             let waits = Some(Waiting { place, asks_again: true });
-            self.grant_to(pool, || Worker::Elsewhere { name, waits });
+            if !self.grant_to(pool, permit, || Worker::Elsewhere { name, waits }) {
+                self.elsewhere -= 1;
+            }
         }
     }
 
     /// Gives a worker to the request that is next, if there is one.
-    fn grant_to(&mut self, pool: &Addr<Self>, worker: impl FnOnce() -> Worker) -> bool {
-        let Some((cluster, reply)) = self.queue.next() else { return false };
-        let slot = Slot { pool: pool.clone(), cluster, worker: worker() };
+    fn grant_to(&mut self, pool: &Addr<Self>, permit: Permit, worker: impl FnOnce() -> Worker) -> bool {
+        let next = match permit.purpose {
+            Purpose::Any => self.queue.next(),
+            Purpose::Urgent => self.queue.next_urgent(),
+        };
+        let Some((cluster, reply)) = next else { return false };
+        let slot = Slot { pool: pool.clone(), cluster, worker: worker(), permit: Some(permit) };
         // A slot that cannot be delivered comes back when it is dropped.
         if let Some(node) = reply.upgrade() {
             node.do_send(SlotGranted { slot });
@@ -84,6 +135,8 @@ pub struct RequestSlot {
     pub node: NodeId,
     /// Length of the path behind the task, in ms.
     pub rank: i64,
+    /// Whether the task gives a machine back, so that it may use the permits that are kept for such tasks.
+    pub urgent: bool,
     /// Whom to give the slot. Weak, so that waiting here keeps nobody alive.
     pub reply: WeakRecipient<SlotGranted>,
 }
@@ -112,6 +165,8 @@ pub struct Slot {
     pool: Addr<WorkerPool>,
     cluster: ClusterId,
     worker: Worker,
+    /// The pool itself keeps those of tasks that were taken up.
+    permit: Option<Permit>,
 }
 
 /// Who carries a task out.
@@ -156,7 +211,7 @@ impl Slot {
             name => Worker::Elsewhere { name: name.to_owned(), waits: None },
         };
         pool.do_send(TakenUp { cluster, elsewhere: worker.is_elsewhere() });
-        Self { pool: pool.clone(), cluster, worker }
+        Self { pool: pool.clone(), cluster, worker, permit: None }
     }
 
     /// Name of the worker.
@@ -181,7 +236,8 @@ impl Worker {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.pool.do_send(Release { cluster: self.cluster, elsewhere: self.worker.is_elsewhere() });
+        let (elsewhere, taken_up) = (self.worker.is_elsewhere(), self.permit.is_none());
+        self.pool.do_send(Release { cluster: self.cluster, elsewhere, taken_up });
     }
 }
 
@@ -197,6 +253,7 @@ struct TakenUp {
 struct Release {
     cluster: ClusterId,
     elsewhere: bool,
+    taken_up: bool,
 }
 
 /// The number of slots changed.
@@ -227,7 +284,8 @@ impl Handler<RequestSlot> for WorkerPool {
     type Result = ();
 
     fn handle(&mut self, request: RequestSlot, ctx: &mut Self::Context) {
-        self.queue.ask(request.cluster, request.node, request.rank, request.reply);
+        let wish = Wish { rank: request.rank, urgent: request.urgent };
+        self.queue.ask(request.cluster, request.node, wish, request.reply);
         self.grant(&ctx.address());
     }
 }
@@ -245,6 +303,7 @@ impl Handler<TakenUp> for WorkerPool {
 
     fn handle(&mut self, taken_up: TakenUp, _: &mut Self::Context) {
         self.queue.hold(taken_up.cluster);
+        self.taken_up.push(self.limit.taken_up(&self.tenant));
         self.elsewhere += usize::from(taken_up.elsewhere);
     }
 }
@@ -254,6 +313,9 @@ impl Handler<Release> for WorkerPool {
 
     fn handle(&mut self, release: Release, ctx: &mut Self::Context) {
         self.queue.release(release.cluster);
+        if release.taken_up {
+            self.taken_up.pop();
+        }
         self.elsewhere -= usize::from(release.elsewhere).min(self.elsewhere);
         self.grant(&ctx.address());
     }
@@ -266,9 +328,21 @@ impl Handler<Take> for WorkerPool {
         if self.queue.waiting() == 0 {
             return false;
         }
+        let Some(permit) = self.permit(&ctx.address()) else { return false };
         self.elsewhere += 1;
         let waits = Some(Waiting { place: take.waits, asks_again: false });
-        self.grant_to(&ctx.address(), || Worker::Elsewhere { name: take.name, waits })
+        let granted = self.grant_to(&ctx.address(), permit, || Worker::Elsewhere { name: take.name, waits });
+        self.elsewhere -= usize::from(!granted);
+        granted
+    }
+}
+
+impl Handler<Permitted> for WorkerPool {
+    type Result = ();
+
+    fn handle(&mut self, Permitted(permit): Permitted, ctx: &mut Self::Context) {
+        self.grant_with(&ctx.address(), permit);
+        self.grant(&ctx.address());
     }
 }
 

@@ -14,6 +14,8 @@ pub mod cluster;
 pub mod cluster_secrets;
 pub mod dependency_cycle;
 pub mod entity;
+pub mod error_kind;
+pub mod health;
 pub mod hostname;
 pub mod id;
 pub mod invalid;

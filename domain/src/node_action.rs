@@ -12,7 +12,7 @@ pub const DEFAULT_HISTORY: usize = 200;
 pub const DEFAULT_LOG_LENGTH: usize = 2048;
 
 /// Stands before output of which the beginning was cut off.
-const SNIPPED: &str = "[snipped]";
+pub(crate) const SNIPPED: &str = "[snipped]";
 
 /// One task taken by a worker. All times are in milliseconds since 1970.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

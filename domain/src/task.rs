@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::entity::{Provider, ServiceAction};
+use crate::error_kind::ErrorKind;
 use crate::id::{ClusterId, JobId, NodeId, TaskId};
 
 /// One thing done to a node.
@@ -216,6 +217,9 @@ pub struct TaskReport {
     /// Replaces the addresses, on success.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ipaddresses: Option<BTreeMap<String, String>>,
+    /// What kind of failure it was, if the plugin knows: it decides whether and when the task is tried again.
+    #[serde(default, rename = "errorKind", skip_serializing_if = "Option::is_none")]
+    pub error_kind: Option<ErrorKind>,
     /// What was printed; kept for failures.
     #[serde(
         default,
@@ -243,6 +247,13 @@ impl TaskReport {
     #[must_use]
     pub fn failure(status: i64, stderr: impl Into<String>) -> Self {
         Self { status, stderr: stderr.into(), ..Self::default() }
+    }
+
+    /// The same, of this kind.
+    #[must_use]
+    pub fn of_kind(mut self, kind: ErrorKind) -> Self {
+        self.error_kind = Some(kind);
+        self
     }
 
     /// Whether the task was done.

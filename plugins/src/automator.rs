@@ -26,4 +26,17 @@ pub trait Automator: Send + Sync {
     /// # Errors
     /// When the action fails; with what it printed.
     async fn act(&self, action: ServiceAction, task: &Context) -> Result<TaskReport, TaskFault>;
+
+    /// Finds out how the service in `order.config.service` is, without changing anything, soon, and as often as it is asked.
+    /// The report says so: a failure with what was printed when the service is not well. It may also be a task of a job, then
+    /// its number is not 0.
+    ///
+    /// # Errors
+    /// When it could not be found out; by default because the automator cannot.
+    async fn probe(&self, task: &Context) -> Result<TaskReport, TaskFault> {
+        let service = task.order.config.service.as_ref();
+        let (name, automator) =
+            service.map(|service| (&*service.name, &*service.action.automator)).unwrap_or_default();
+        Err(TaskFault::nothing_made(format!("automator {automator:?} cannot probe service {name:?}")))
+    }
 }

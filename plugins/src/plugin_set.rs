@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cooperage_domain::entity::{AutomatorType, Entity, ProviderType};
+use cooperage_domain::health::Finding;
 use cooperage_domain::task::{TaskName, TaskReport};
 
 use crate::automator::Automator;
@@ -75,13 +76,13 @@ impl PluginSet {
             TaskName::Confirm => self.provider(&task.order.config.provider.providertype)?.confirm(task).await,
             TaskName::Delete => self.provider(&task.order.config.provider.providertype)?.delete(task).await,
             TaskName::Bootstrap => self.bootstrap(task).await,
+            TaskName::Probe => self.probe_service(task).await,
             TaskName::Install
             | TaskName::Configure
             | TaskName::Initialize
             | TaskName::Start
             | TaskName::Stop
             | TaskName::Remove
-            | TaskName::Probe
             | TaskName::Errand => {
                 let service = task.order.config.service.as_ref();
                 let (Some(service), Some(action)) = (service, name.service_action()) else {
@@ -90,6 +91,29 @@ impl PluginSet {
                 self.automator(&service.action.automator)?.act(action, task).await
             }
         }
+    }
+
+    /// Finds out how a machine is, or a service when the order is about one. Outside of any job; nothing is kept of it.
+    pub async fn probe(&self, task: &Context) -> Finding {
+        let config = &task.order.config;
+        if config.service.is_some() {
+            return match self.probe_service(task).await {
+                Ok(report) if report.succeeded() => Finding::Up,
+                Ok(report) => Finding::Down(last_words(&report)),
+                Err(fault) => Finding::Unknown(fault.message),
+            };
+        }
+        match self.provider(&config.provider.providertype) {
+            Ok(provider) => provider.probe(task).await,
+            Err(fault) => Finding::Unknown(fault.message),
+        }
+    }
+
+    async fn probe_service(&self, task: &Context) -> Result<TaskReport, TaskFault> {
+        let Some(service) = &task.order.config.service else {
+            return Err(TaskFault::new(format!("task {} is about no service", task.order.task_id)));
+        };
+        self.automator(&service.action.automator)?.probe(task).await
     }
 
     /// Every automator of the node, in order; what they report is merged, later ones win.
@@ -103,6 +127,16 @@ impl PluginSet {
             merged.result.extend(report.result);
         }
         Ok(merged)
+    }
+}
+
+/// Why a service is not well: the last line that its probe printed.
+fn last_words(report: &TaskReport) -> String {
+    let last = |text: &str| text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned);
+    let said = last(&report.stderr).or_else(|| last(&report.stdout)).unwrap_or_default();
+    match said.as_str() {
+        "" => format!("its probe ended with {}", report.status),
+        said => format!("its probe ended with {}: {said}", report.status),
     }
 }
 

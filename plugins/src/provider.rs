@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use cooperage_domain::entity::ProviderType;
+use cooperage_domain::health::Finding;
 use cooperage_domain::task::TaskReport;
 
 use crate::context::{Context, TaskFault};
@@ -33,6 +34,12 @@ pub trait Provider: Send + Sync {
     /// # Errors
     /// When something is left behind.
     async fn delete(&self, task: &Context) -> Result<TaskReport, TaskFault>;
+
+    /// Finds out how the machine of a node is, without changing anything and without waiting for anybody: it is asked often,
+    /// and a task may be waiting. What cannot be found out is unknown, which it is by default.
+    async fn probe(&self, _: &Context) -> Finding {
+        Finding::Unknown("its provider cannot tell".to_owned())
+    }
 
     /// All machines this provider made and still has, whoever asked for them.
     ///

@@ -137,6 +137,18 @@ pub enum StoreError {
         /// What to do.
         remedy: &'static str,
     },
+    /// It was carried out, and is history now.
+    #[error(
+        "{what} {name} was carried out by {by}; it cannot be changed or carried out again: make a new one"
+    )]
+    Done {
+        /// The sort of thing.
+        what: &'static str,
+        /// Its name.
+        name: String,
+        /// By whom.
+        by: String,
+    },
     /// Secrets cannot be kept or read.
     #[error(transparent)]
     Secrets(#[from] SecretsError),

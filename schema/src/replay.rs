@@ -130,4 +130,77 @@ impl Store {
         })?;
         rows.into_iter().map(recorded).collect()
     }
+
+    /// The events of a cluster before the one numbered `before`, at most `limit`, newest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn events_before(
+        &self,
+        cluster: ClusterId,
+        before: u64,
+        limit: u32,
+    ) -> Result<Vec<RecordedEvent>, StoreError> {
+        let before = i64::try_from(before).unwrap_or(i64::MAX);
+        let rows: Vec<EventColumns> = self.read(|engine| {
+            Ok(journal::table
+                .filter(journal::cluster.eq(cluster.0.cast_signed()))
+                .filter(journal::sequence.lt(before))
+                .order(journal::sequence.desc())
+                .limit(limit.into())
+                .select(EVENT_COLUMNS)
+                .load(engine)?)
+        })?;
+        rows.into_iter().map(recorded).collect()
+    }
+
+    /// Number of a cluster's last event at a time, in ms since 1970; `None` when it had none then.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn sequence_at(&self, cluster: ClusterId, at_ms: i64) -> Result<Option<u64>, StoreError> {
+        let last: Option<i64> = self.read(|engine| {
+            Ok(journal::table
+                .filter(journal::cluster.eq(cluster.0.cast_signed()))
+                .filter(journal::at_ms.le(at_ms))
+                .order(journal::sequence.desc())
+                .select(journal::sequence)
+                .first(engine)
+                .optional()?)
+        })?;
+        Ok(last.map(i64::cast_unsigned))
+    }
+
+    /// The newest snapshot of a cluster at or before the event numbered `last`.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn snapshot_until(&self, cluster: ClusterId, last: u64) -> Result<Option<Snapshot>, StoreError> {
+        let last = i64::try_from(last).unwrap_or(i64::MAX);
+        let found: Option<(i64, String)> = self.read(|engine| {
+            Ok(snapshots::table
+                .filter(snapshots::cluster.eq(cluster.0.cast_signed()))
+                .filter(snapshots::sequence.le(last))
+                .order(snapshots::sequence.desc())
+                .select((snapshots::sequence, snapshots::state))
+                .first(engine)
+                .optional()?)
+        })?;
+        Ok(found.map(|(sequence, state)| Snapshot { sequence: sequence.cast_unsigned(), state }))
+    }
+
+    /// Numbers of the events of a cluster behind which there is a snapshot, in order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn snapshot_sequences(&self, cluster: ClusterId) -> Result<Vec<u64>, StoreError> {
+        let all: Vec<i64> = self.read(|engine| {
+            Ok(snapshots::table
+                .filter(snapshots::cluster.eq(cluster.0.cast_signed()))
+                .order(snapshots::sequence)
+                .select(snapshots::sequence)
+                .load(engine)?)
+        })?;
+        Ok(all.into_iter().map(i64::cast_unsigned).collect())
+    }
 }

@@ -271,3 +271,23 @@ diesel::table! {
 
 diesel::allow_tables_to_appear_in_same_query!(clusters, nodes, ownership, servers, tasks);
 diesel::allow_tables_to_appear_in_same_query!(sessions, users);
+
+diesel::table! {
+    proposals (cluster, number) {
+        cluster -> BigInt,
+        number -> BigInt,
+        kind -> Text,
+        title -> Text,
+        base -> BigInt,
+        document -> Text,
+        decided -> Nullable<Text>,
+        preview -> Nullable<Text>,
+        edition -> BigInt,
+        created_ms -> BigInt,
+        created_by -> Text,
+        changed_ms -> BigInt,
+        changed_by -> Text,
+        done_ms -> Nullable<BigInt>,
+        done_by -> Nullable<Text>,
+    }
+}

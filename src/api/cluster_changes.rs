@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
-use cooperage_actors::cluster::OperateError;
 use cooperage_actors::registry::{Tell, TellAt};
 use cooperage_domain::cluster::{Cluster, Command, ServiceChange, decide};
 use cooperage_domain::entity::{Kind, ProviderType};
@@ -14,16 +13,17 @@ use cooperage_schema::SUPERADMIN;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::asked::{Asked, Purpose};
 use super::body;
-use super::edge::{IfMatch, expected_sequences};
 use super::identity::Identity;
+use super::preview;
 use super::problem::Problem;
 use super::routes::Routes;
 use super::state::AppState;
 
-type State = web::Data<AppState>;
-type Answer = Result<HttpResponse, Problem>;
-type Id = web::Path<String>;
+pub(super) type State = web::Data<AppState>;
+pub(super) type Answer = Result<HttpResponse, Problem>;
+pub(super) type Id = web::Path<String>;
 
 /// Routes of changes; those that share a path with reading are in [`super::clusters`].
 pub fn routes(routes: &mut Routes<'_>) {
@@ -55,32 +55,54 @@ pub fn routes(routes: &mut Routes<'_>) {
 /// What every change may bring along.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Fields {
+pub(super) struct Fields {
     #[serde(deserialize_with = "cooperage_domain::lenient::null_as_default")]
-    provider_fields: Map<String, Value>,
+    pub(super) provider_fields: Map<String, Value>,
+}
+
+/// When a cluster is deleted.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Haste {
+    /// Whether a job under way is stopped for it.
+    #[serde(deserialize_with = "cooperage_domain::lenient::boolean")]
+    now: bool,
 }
 
 /// `DELETE /v2/clusters/{id}`: gives all machines back.
-pub async fn delete(state: State, identity: Identity, id: Id, on: IfMatch, body: web::Bytes) -> Answer {
+pub async fn delete(
+    state: State,
+    identity: Identity,
+    id: Id,
+    (on, haste): (Asked, web::Query<Haste>),
+    body: web::Bytes,
+) -> Answer {
     let Fields { provider_fields } = body::parse_optional(&body)?;
     let cluster = state.cluster(&identity, &id).await?;
-    let command = Command::Delete { now: false, by: identity.user.clone() };
+    let now = haste.now;
+    let command = Command::Delete { now, by: identity.user.clone() };
     operate_with(&state, identity, &cluster, (command, on), provider_fields).await
 }
 
-async fn abort(state: State, identity: Identity, id: Id, on: IfMatch) -> Answer {
+/// The same for a cluster without a job under way.
+pub async fn delete_at_rest(state: State, identity: Identity, id: Id, on: Asked, body: web::Bytes) -> Answer {
+    delete(state, identity, id, (on, web::Query(Haste::default())), body).await
+}
+
+async fn abort(state: State, identity: Identity, id: Id, on: Asked) -> Answer {
     operate(&state, identity, &id, on, |by| Command::Abort { by }).await
 }
 
-async fn retry(state: State, identity: Identity, id: Id, on: IfMatch) -> Answer {
+/// `POST /v2/clusters/{id}/retry`: goes on with what stopped half-way.
+pub async fn retry(state: State, identity: Identity, id: Id, on: Asked) -> Answer {
     operate(&state, identity, &id, on, |by| Command::Retry { by }).await
 }
 
-async fn pause(state: State, identity: Identity, id: Id, on: IfMatch) -> Answer {
+async fn pause(state: State, identity: Identity, id: Id, on: Asked) -> Answer {
     operate(&state, identity, &id, on, |by| Command::Pause { by }).await
 }
 
-async fn resume(state: State, identity: Identity, id: Id, on: IfMatch) -> Answer {
+async fn resume(state: State, identity: Identity, id: Id, on: Asked) -> Answer {
     operate(&state, identity, &id, on, |by| Command::Resume { by }).await
 }
 
@@ -92,7 +114,7 @@ struct Prolongation {
 }
 
 /// `POST /v2/clusters/{id}`: ends the lease at another time.
-pub async fn prolong(state: State, identity: Identity, id: Id, on: IfMatch, body: web::Bytes) -> Answer {
+pub async fn prolong(state: State, identity: Identity, id: Id, on: Asked, body: web::Bytes) -> Answer {
     let wanted: Prolongation = body::parse(&body)?;
     let expires =
         wanted.expire_time.ok_or_else(|| missing("expireTime", "the expire time", "ms since 1970"))?;
@@ -114,7 +136,7 @@ const fn restarts() -> bool {
 }
 
 /// `PUT /v2/clusters/{id}/config`: another configuration, as a whole.
-pub async fn configure(state: State, identity: Identity, id: Id, on: IfMatch, body: web::Bytes) -> Answer {
+pub async fn configure(state: State, identity: Identity, id: Id, on: Asked, body: web::Bytes) -> Answer {
     let Configuration { config, restart, fields } = body::parse(&body)?;
     let config = config.ok_or_else(|| missing("config", "the configuration", "an object"))?;
     let cluster = state.cluster(&identity, &id).await?;
@@ -132,7 +154,7 @@ struct Addition {
 }
 
 /// `POST /v2/clusters/{id}/services`: more services on the nodes that are there.
-pub async fn add_services(state: State, identity: Identity, id: Id, on: IfMatch, body: web::Bytes) -> Answer {
+pub async fn add_services(state: State, identity: Identity, id: Id, on: Asked, body: web::Bytes) -> Answer {
     let Addition { services, fields } = body::parse(&body)?;
     if services.is_empty() {
         return Err(missing("services", "the list of services", "at least one name"));
@@ -144,13 +166,14 @@ pub async fn add_services(state: State, identity: Identity, id: Id, on: IfMatch,
     operate_with(&state, identity, &cluster, (command, on), fields.provider_fields).await
 }
 
-async fn change_services(
+/// Starts, stops or restarts services.
+pub async fn change_services(
     change: ServiceChange,
     state: State,
     identity: Identity,
     id: String,
     service: Option<String>,
-    (on, body): (IfMatch, web::Bytes),
+    (on, body): (Asked, web::Bytes),
 ) -> Answer {
     let Fields { provider_fields } = body::parse_optional(&body)?;
     let cluster = state.cluster(&identity, &id).await?;
@@ -159,7 +182,7 @@ async fn change_services(
 }
 
 /// Takes over the newest version of the cluster's template.
-async fn sync_template(state: State, identity: Identity, id: Id, on: IfMatch) -> Answer {
+pub async fn sync_template(state: State, identity: Identity, id: Id, on: Asked) -> Answer {
     let cluster = state.cluster(&identity, &id).await?;
     let (tenant, name) = (identity.tenant.clone(), cluster.template.base.name.clone());
     let template = state
@@ -177,7 +200,7 @@ async fn sync_template(state: State, identity: Identity, id: Id, on: IfMatch) ->
     tell(&state, identity, &cluster, command, on).await
 }
 
-fn missing(field: &str, what: &str, form: &str) -> Problem {
+pub(super) fn missing(field: &str, what: &str, form: &str) -> Problem {
     let detail = format!("invalid input: {field}: {what} is missing");
     let mut problem = Problem::new(StatusCode::BAD_REQUEST, detail).with_remedy(format!("give {form}"));
     problem.field = Some(field.to_owned());
@@ -185,11 +208,11 @@ fn missing(field: &str, what: &str, form: &str) -> Problem {
 }
 
 /// Tells a visible cluster something that needs no values for the provider.
-async fn operate(
+pub(super) async fn operate(
     state: &Arc<AppState>,
     identity: Identity,
     id: &str,
-    on: IfMatch,
+    on: Asked,
     command: impl FnOnce(String) -> Command,
 ) -> Answer {
     let cluster = state.cluster(&identity, id).await?;
@@ -198,11 +221,11 @@ async fn operate(
 }
 
 /// Tells a cluster something that is done with the provider, for which the values given, or else those kept, must suffice.
-async fn operate_with(
+pub(super) async fn operate_with(
     state: &Arc<AppState>,
     identity: Identity,
     cluster: &Arc<Cluster>,
-    (command, on): (Command, IfMatch),
+    (command, on): (Command, Asked),
     given: Map<String, Value>,
 ) -> Answer {
     let (id, name) = (cluster.id, cluster.provider.providertype.clone());
@@ -218,15 +241,24 @@ async fn operate_with(
         // That the cluster cannot do it at all is said first; and what changes nothing needs nothing.
         let events = decide(cluster, command.clone(), state.clock.now())?;
         if events.is_empty() {
-            return Ok(HttpResponse::Ok().finish());
+            return match on.purpose {
+                Purpose::Make => Ok(HttpResponse::Ok().finish()),
+                _ => preview::show(state, &identity, cluster, command, &on).await,
+            };
         }
     }
     let fields = admitted?;
     // Looked at here too, so that what is refused leaves no secrets behind; what counts is the look of the cluster itself.
-    if expected_sequences(&on.0).is_some_and(|sequences| !sequences.contains(&cluster.sequence)) {
-        return Err(OperateError::Moved { now: cluster.sequence }.into());
+    on.check(cluster)?;
+    if brings_secrets && on.purpose.keeps() {
+        return Err(Problem::new(
+            StatusCode::BAD_REQUEST,
+            "providerFields: secrets are not kept with plans and drafts",
+        )
+        .at("providerFields", "")
+        .with_remedy("leave the secrets out: what the cluster keeps is used, or make the change at once"));
     }
-    if brings_secrets {
+    if brings_secrets && on.purpose == Purpose::Make {
         let (tenant, secrets) = (cluster.account.tenant_id.clone(), fields.sensitive.clone());
         state.blocking(move |state| Ok(state.vault.give(&tenant, id, secrets)?)).await?;
     }
@@ -238,15 +270,19 @@ async fn operate_with(
     tell(state, identity, cluster, command, on).await
 }
 
-async fn tell(
+/// Tells a cluster something, or shows what that would do.
+pub(super) async fn tell(
     state: &Arc<AppState>,
     identity: Identity,
-    cluster: &Cluster,
+    cluster: &Arc<Cluster>,
     command: Command,
-    IfMatch(expected): IfMatch,
+    asked: Asked,
 ) -> Answer {
+    if asked.purpose != Purpose::Make {
+        return preview::show(state, &identity, cluster, command, &asked).await;
+    }
     let tell = Tell { id: cluster.id, command, who: identity.user };
-    let answer = match expected_sequences(&expected) {
+    let answer = match asked.sequences() {
         None => state.registry.send(tell).await,
         Some(sequences) => state.registry.send(TellAt { tell, sequences }).await,
     };

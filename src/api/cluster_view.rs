@@ -9,6 +9,8 @@ use cooperage_domain::macros::{ClusterView, expand_link};
 use cooperage_domain::plan::{schedule, stages};
 use serde_json::{Map, Value, json};
 
+use super::care::notes;
+
 /// Everything about one cluster.
 pub fn details(cluster: &Cluster) -> Value {
     let macros = view(cluster);
@@ -33,9 +35,13 @@ pub fn details(cluster: &Cluster) -> Value {
         "config": cluster.config,
         "links": links,
         "progress": cluster.progress(),
+        "revision": cluster.sequence,
     });
     if let (Some(message), Value::Object(fields)) = (job.and_then(|job| job.message.clone()), &mut details) {
         fields.insert("message".to_owned(), message.into());
+    }
+    if let (Some(maintenance), Value::Object(fields)) = (&cluster.care.maintenance, &mut details) {
+        fields.insert("maintenance".to_owned(), json!(maintenance));
     }
     details
 }
@@ -53,7 +59,7 @@ fn node_details(cluster: &Cluster, node: &Node, macros: &ClusterView<'_>) -> Val
         .flat_map(|service| &service.links)
         .map(|link| expand_link(link, macros, Some(&node.id)))
         .collect();
-    json!({
+    let mut details = json!({
         "id": node.id,
         "clusterId": cluster.id,
         "services": services,
@@ -62,7 +68,11 @@ fn node_details(cluster: &Cluster, node: &Node, macros: &ClusterView<'_>) -> Val
         "actions": cluster.node_actions(&node.id),
         "provisionerResults": public_results(&node.results),
         "links": links,
-    })
+    });
+    if let Value::Object(fields) = &mut details {
+        fields.extend(notes(cluster, &node.id));
+    }
+    details
 }
 
 /// What earlier tasks reported, without the passwords that some providers put there.

@@ -21,13 +21,14 @@ use super::export;
 use super::identity::Identity;
 use super::logs;
 use super::paging::Paging;
-use super::preview::preview;
+use super::preview;
 use super::problem::Problem;
 use super::reservations::Reservation;
 use super::routes::Routes;
 use super::secret_fields::SecretFields;
 use super::state::AppState;
 use super::tenants::specification;
+use super::time_travel;
 
 /// Name of the counter that numbers clusters.
 const CLUSTER_NUMBERS: &str = "clusters";
@@ -105,7 +106,7 @@ async fn ask(
     request.check(state.settings.limits.max_cluster_size)?;
     let query = query.into_inner();
     if query.dry_run {
-        let shown = state.blocking(move |state| preview(state, &identity, &request)).await?;
+        let shown = state.blocking(move |state| preview::of_create(state, &identity, &request)).await?;
         return Ok(HttpResponse::Ok().json(shown));
     }
     if let Some(id) = key.cluster()
@@ -188,6 +189,22 @@ fn reserve(state: &AppState, tenant: &str, machines: u32) -> Result<Option<Reser
     state.reservations.reserve(tenant, machines.into(), quota, live).map(Some)
 }
 
+/// Reserves nodes that a cluster is to get.
+pub(super) fn reserve_nodes(
+    state: &AppState,
+    tenant: &str,
+    nodes: usize,
+) -> Result<Option<Reservation>, Problem> {
+    let found = state.store.tenant_by_id(tenant)?.ok_or_else(|| Problem::not_found("tenant", tenant))?;
+    let quota = specification(&found)?.quota();
+    if quota == UNLIMITED || nodes == 0 {
+        return Ok(None);
+    }
+    let live = || Ok::<_, Problem>(state.store.nodes_of_live_clusters(tenant)?);
+    let nodes = u64::try_from(nodes).unwrap_or(u64::MAX);
+    state.reservations.reserve_nodes(tenant, nodes, quota, live).map(Some)
+}
+
 fn numbered(mut accepted: Accepted, id: ClusterId) -> Accepted {
     accepted.order.id = id;
     accepted
@@ -212,12 +229,24 @@ fn at_state(cluster: &Cluster) -> HttpResponseBuilder {
     answer
 }
 
-async fn get(state: State, identity: Identity, id: web::Path<String>) -> Answer {
-    let cluster = state.cluster(&identity, &id).await?;
-    let secrets = state.blocking(SecretFields::load).await?;
-    let mut details = details(&cluster);
+#[derive(Debug, Default, Deserialize)]
+struct Moment {
+    at: Option<String>,
+}
+
+/// `GET /v2/clusters/{id}[?at=]`: a cluster as it is, or as it was.
+async fn get(state: State, identity: Identity, id: web::Path<String>, moment: web::Query<Moment>) -> Answer {
+    let now = state.cluster(&identity, &id).await?;
+    let past = moment.into_inner().at;
+    let (shown, secrets) = state
+        .blocking(move |state| {
+            let shown = past.as_deref().map(|text| time_travel::at(state, &now, "at", text)).transpose()?;
+            Ok((shown.unwrap_or(now), SecretFields::load(state)?))
+        })
+        .await?;
+    let mut details = details(&shown);
     secrets.hide_in(&mut details["provider"]);
-    Ok(at_state(&cluster).json(details))
+    Ok(at_state(&shown).json(details))
 }
 
 async fn get_status(state: State, identity: Identity, id: web::Path<String>) -> Answer {

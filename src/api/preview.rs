@@ -1,62 +1,101 @@
-//! What a create would do: nodes, tasks and time, without doing anything.
+//! What a change would do: nodes, services, tasks, time and money, without doing anything.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::time::Duration;
+use std::sync::Arc;
 
-use cooperage_domain::cluster::{Cluster, ClusterRequest, create, replay};
-use cooperage_domain::id::NodeId;
-use cooperage_domain::plan::{predict, render, schedule, stages};
-use serde_json::{Value, json};
+use actix_web::HttpResponse;
+use cooperage_domain::cluster::{
+    Cluster, ClusterRequest, Command, Event, Outlook, PlanPreview, create, decide,
+};
+use cooperage_domain::entity::HardwareType;
+use serde_json::json;
 
 use super::apply::refuse_cycles;
+use super::asked::{Asked, Purpose};
 use super::clusters::asking;
 use super::identity::Identity;
 use super::problem::Problem;
+use super::saved_plans;
+use super::secret_fields::SecretFields;
 use super::state::AppState;
 
-/// The nodes a request would get, the graph of tasks, and how long it would take. Waits for the database.
+/// What a create would do. Waits for the database.
 ///
 /// # Errors
 /// As a create that refuses requests without a layout.
-pub fn preview(state: &AppState, identity: &Identity, request: &ClusterRequest) -> Result<Value, Problem> {
+pub fn of_create(
+    state: &AppState,
+    identity: &Identity,
+    request: &ClusterRequest,
+) -> Result<PlanPreview, Problem> {
     let catalog = state.catalog(&identity.tenant)?;
     let now = state.clock.now();
     let accepted = request.accept(&catalog, asking(state, identity, now))?;
     refuse_cycles(accepted.order.definitions.values())?;
     let nodes = accepted.lay_out(&catalog).map_err(|refusal| Problem::from(&refusal))?;
     let events = create(accepted.order, Ok(nodes), now)?;
-    let cluster = replay(&events).ok_or_else(|| Problem::internal("a create without events"))?;
-    shown(state, &cluster)
+    foretell(state, &identity.tenant, None, &events)
 }
 
-fn shown(state: &AppState, cluster: &Cluster) -> Result<Value, Problem> {
-    let job = cluster.latest_job().ok_or_else(|| Problem::internal("a create without a job"))?;
-    let (graph, numbers) = job.graph();
-    let durations = state.estimates.durations(cluster, job, &numbers);
-    let workers = NonZeroUsize::new(state.settings.workers.local).unwrap_or(NonZeroUsize::MIN);
-    let prediction = predict(&graph, |task| durations.get(task.index).copied().unwrap_or_default(), workers);
-    let label = |place: &usize| {
-        let task = graph.tasks().get(*place);
-        let host = task.map(|t| host(cluster, &t.node));
-        let service = task.and_then(|t| t.service.as_ref()).map(|s| format!(" {s}")).unwrap_or_default();
-        let name = task.map(|t| t.name.as_str()).unwrap_or_default();
-        format!("{name}{service} on {}", host.unwrap_or_default())
+/// What events would do. Waits for the database.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn foretell(
+    state: &AppState,
+    tenant: &str,
+    before: Option<&Cluster>,
+    events: &[Event],
+) -> Result<PlanPreview, Problem> {
+    let hardware: Vec<HardwareType> = state.store.entities(tenant)?;
+    let hardware: BTreeMap<&str, &HardwareType> =
+        hardware.iter().map(|hardware| (hardware.base.name.as_str(), hardware)).collect();
+    let price = |name: &str, provider: &str| hardware.get(name)?.price(provider);
+    let outlook = Outlook {
+        length: &|cluster, task| state.estimates.length(cluster, task),
+        price: &price,
+        workers: NonZeroUsize::new(state.settings.workers.local).unwrap_or(NonZeroUsize::MIN),
     };
-    let ms = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-    Ok(json!({
-        "nodes": cluster.nodes_by_number().iter().map(|node| &node.properties).collect::<Vec<_>>(),
-        "services": cluster.services,
-        "tasks": graph.len(),
-        "graph": render(&graph, |node| host(cluster, node)),
-        "stages": stages(&graph).len(),
-        "predictedMs": ms(prediction.makespan),
-        "lowerBoundMs": ms(schedule::lower_bound(&graph, &durations, workers)),
-        "criticalPath": prediction.critical_path.iter().map(label).collect::<Vec<_>>(),
-    }))
+    let preview = cooperage_domain::cluster::preview(before, events, &outlook);
+    let mut preview = preview.ok_or_else(|| Problem::internal("a create without events"))?;
+    if let Some(before) = before {
+        let secrets = SecretFields::load(state)?;
+        secrets.hide_values(&before.provider.providertype, &mut preview.changes.provider);
+    }
+    Ok(preview)
 }
 
-/// What people call a node.
-fn host(cluster: &Cluster, node: &NodeId) -> String {
-    let hostname = cluster.nodes.get(node).and_then(|node| node.properties.hostname.clone());
-    hostname.unwrap_or_else(|| node.to_string())
+/// What was decided for an answer that shows it; among the extensions of the answer.
+#[derive(Debug, Clone)]
+pub struct Decided {
+    /// What the cluster would be told.
+    pub command: Command,
+    /// What came of it.
+    pub preview: PlanPreview,
+}
+
+/// Answers with what a command would do, and keeps it if it is to be saved.
+///
+/// # Errors
+/// When the cluster refuses it, or is not in the state it is asked for.
+pub async fn show(
+    state: &Arc<AppState>,
+    identity: &Identity,
+    cluster: &Arc<Cluster>,
+    command: Command,
+    asked: &Asked,
+) -> Result<HttpResponse, Problem> {
+    asked.check(cluster)?;
+    let events = decide(cluster, command.clone(), state.clock.now())?;
+    let (before, tenant, decided) = (Arc::clone(cluster), identity.tenant.clone(), events.clone());
+    let preview = state.blocking(move |state| foretell(state, &tenant, Some(&before), &decided)).await?;
+    let mut shown = json!(preview);
+    if asked.purpose == Purpose::Save {
+        let number = saved_plans::save(state, identity, cluster, &command, &events, &preview).await?;
+        shown["plan"] = number.into();
+    }
+    let mut answer = HttpResponse::Ok().json(shown);
+    answer.extensions_mut().insert(Decided { command, preview });
+    Ok(answer)
 }

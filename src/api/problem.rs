@@ -299,6 +299,8 @@ impl From<StoreError> for Problem {
             StoreError::InUse { ref remedy, .. } => {
                 Self::new(StatusCode::CONFLICT, fault.to_string()).with_remedy(remedy.to_owned())
             }
+            StoreError::Done { .. } => Self::new(StatusCode::CONFLICT, fault.to_string())
+                .with_remedy("make a new one on the cluster as it is now"),
             StoreError::NotFound { what, name } => Self::not_found(what, name),
             StoreError::Invalid(fault) => fault.into(),
             StoreError::Changed { ref now, .. } => {

@@ -21,6 +21,8 @@ struct Held {
 struct Share {
     /// The cluster it is for, once it has a number.
     cluster: Option<ClusterId>,
+    /// One for a create, none for a cluster that grows and counts itself already.
+    clusters: u64,
     nodes: u64,
 }
 
@@ -50,12 +52,37 @@ impl Reservations {
         quota: Quota,
         live: impl FnOnce() -> Result<Vec<(ClusterId, u32)>, F>,
     ) -> Result<Reservation, F> {
+        self.hold(tenant, Usage { clusters: 1, nodes }, quota, live)
+    }
+
+    /// Reserves so many more nodes for a cluster that counts itself already.
+    ///
+    /// # Errors
+    /// As [`Reservations::reserve`].
+    pub fn reserve_nodes<F: From<OverQuota>>(
+        &self,
+        tenant: &str,
+        nodes: u64,
+        quota: Quota,
+        live: impl FnOnce() -> Result<Vec<(ClusterId, u32)>, F>,
+    ) -> Result<Reservation, F> {
+        self.hold(tenant, Usage { clusters: 0, nodes }, quota, live)
+    }
+
+    fn hold<F: From<OverQuota>>(
+        &self,
+        tenant: &str,
+        more: Usage,
+        quota: Quota,
+        live: impl FnOnce() -> Result<Vec<(ClusterId, u32)>, F>,
+    ) -> Result<Reservation, F> {
         let mut held = self.held();
         let used = held.used(tenant, &live()?);
-        quota.check(used, Usage { clusters: 1, nodes })?;
+        quota.check(used, more)?;
         held.last += 1;
         let number = held.last;
-        held.by_tenant.entry(tenant.to_owned()).or_default().insert(number, Share { cluster: None, nodes });
+        let share = Share { cluster: None, clusters: more.clusters, nodes: more.nodes };
+        held.by_tenant.entry(tenant.to_owned()).or_default().insert(number, share);
         Ok(Reservation { all: self.clone(), tenant: tenant.to_owned(), number })
     }
 
@@ -79,7 +106,7 @@ impl Held {
         let mine = || self.by_tenant.get(tenant).into_iter().flat_map(BTreeMap::values);
         let reserved = |id: &ClusterId| mine().any(|share| share.cluster == Some(*id));
         let mut used = mine().fold(Usage::default(), |sum, share| Usage {
-            clusters: sum.clusters + 1,
+            clusters: sum.clusters + share.clusters,
             nodes: sum.nodes.saturating_add(share.nodes),
         });
         for (_, nodes) in live.iter().filter(|(id, _)| !reserved(id)) {

@@ -1,5 +1,6 @@
 //! Secrets in providers: shown as a mask, and kept where a mask comes back.
 
+use cooperage_domain::cluster::ValueDifference;
 use cooperage_domain::entity::{Provider, ProviderType};
 pub use cooperage_domain::secret_fields::MASK;
 use cooperage_domain::secret_fields::{is_secret, parameters_of};
@@ -44,6 +45,17 @@ impl SecretFields {
         let providertype = provider["providertype"].as_str().unwrap_or_default().to_owned();
         if let Some(Value::Object(values)) = provider.get_mut("provisioner") {
             self.hide(&providertype, values);
+        }
+    }
+
+    /// Puts the mask in place of every secret among values of a provider that differ.
+    pub fn hide_values(&self, providertype: &str, values: &mut [ValueDifference]) {
+        for value in values {
+            let name = value.path.split('.').next().unwrap_or_default();
+            if self.is_secret(providertype, name) {
+                let masked = |side: &Option<Value>| side.as_ref().map(|_| Value::from(MASK));
+                (value.before, value.after) = (masked(&value.before), masked(&value.after));
+            }
         }
     }
 

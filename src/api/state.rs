@@ -10,6 +10,7 @@ use cooperage_actors::cluster::GetState;
 use cooperage_actors::estimate::Estimates;
 use cooperage_actors::fleet::Fleet;
 use cooperage_actors::handover::Handover;
+use cooperage_actors::health::HealthMonitor;
 use cooperage_actors::journal::Journal;
 use cooperage_actors::registry::{FindError, Look, Registry, read};
 use cooperage_actors::task_log::TaskLog;
@@ -36,6 +37,8 @@ pub struct AppState {
     pub store: Store,
     /// Who is where.
     pub registry: Addr<Registry>,
+    /// Probes machines and services.
+    pub health: Addr<HealthMonitor>,
     /// Makes events durable.
     pub journal: Addr<Journal>,
     /// What the HTTP edge remembers between requests.

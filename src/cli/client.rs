@@ -261,6 +261,30 @@ impl Client {
         self.send(self.request(Method::DELETE, path).json(body)).await.map(drop)
     }
 
+    /// Asks what deleting with this body would do: `path` says that it is only to be shown.
+    ///
+    /// # Errors
+    /// No answer, a refusal, or an answer of another shape.
+    pub async fn show_delete<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, ClientFault> {
+        let text = self.send(self.request(Method::DELETE, path).json(body)).await?;
+        read(path, &text)
+    }
+
+    /// Puts a JSON body in the place of what is in this state.
+    ///
+    /// # Errors
+    /// No answer, a refusal, or an answer of another shape.
+    pub async fn put_on<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        state: &str,
+        body: &Value,
+    ) -> Result<T, ClientFault> {
+        let request = self.request(Method::PUT, path).header("If-Match", format!("\"{state}-seen\""));
+        let text = self.send(request.json(body)).await?;
+        read(path, &text)
+    }
+
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.server()));
         let mut request = request.header("Accept", "application/json, application/problem+json");

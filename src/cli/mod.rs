@@ -28,6 +28,7 @@ mod problem;
 mod profile;
 mod progress;
 mod provisioner;
+mod replay;
 mod resource;
 mod screen;
 mod secrets;

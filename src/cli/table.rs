@@ -61,8 +61,8 @@ impl Table {
 #[must_use]
 pub fn status(word: &str) -> String {
     match word {
-        "active" | "ready" | "complete" | "done" | "created" => style(word).green().to_string(),
-        "failed" | "incomplete" | "inconsistent" => style(word).red().to_string(),
+        "active" | "healthy" | "ready" | "complete" | "done" | "created" => style(word).green().to_string(),
+        "down" | "failed" | "incomplete" | "inconsistent" => style(word).red().to_string(),
         "pending" | "working" | "running" | "changed" => style(word).yellow().to_string(),
         _ => style(word).dim().to_string(),
     }

@@ -5,10 +5,13 @@
 
 mod audit;
 mod bucket;
+mod care;
 mod catalog;
 #[path = "../lab/mod.rs"]
 mod lab;
+mod living;
 mod plugins;
 mod refusals;
 mod secrets;
 mod shapes;
+mod travel;

@@ -3,6 +3,7 @@
 // A panic is a test's way to fail, and printing its way to say what led to it.
 #![allow(clippy::unwrap_used, clippy::print_stderr, clippy::print_stdout)]
 
+mod care;
 #[path = "../api/catalog.rs"]
 mod catalog;
 mod clusters;
@@ -15,6 +16,7 @@ mod exports;
 mod lab;
 mod operations;
 mod outputs;
+mod plans;
 mod prompts;
 mod terminal;
 mod tls;

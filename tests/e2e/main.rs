@@ -8,9 +8,11 @@
 mod check;
 mod failing_script;
 mod footprint;
+mod heal;
 mod kills;
 #[path = "../lab/mod.rs"]
 mod lab;
+mod living;
 mod machines;
 mod remote;
 mod three_at_once;

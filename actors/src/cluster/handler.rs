@@ -26,7 +26,7 @@ fn answer_now<T: 'static>(fault: OperateError) -> Answer<T> {
 
 impl Cluster {
     /// Decides on the present state, which nobody holds afterwards: it is changed in place.
-    fn decide(&self, command: Command) -> Result<Vec<Event>, OperateError> {
+    pub(super) fn decide(&self, command: Command) -> Result<Vec<Event>, OperateError> {
         let state = self.state.as_deref().ok_or(OperateError::Gone)?;
         Ok(decide(state, command, self.surroundings.clock.now())?)
     }
@@ -91,6 +91,7 @@ impl Handler<Begin> for Cluster {
         };
         if let Some(Event::AttemptStarted { attempt, .. }) = events.first() {
             self.followed.insert((task, *attempt));
+            self.leave_queue(task);
         }
         let (sender, answer) = answer_later();
         let done: Done = Box::new(move |actor, result, ctx| {
@@ -109,7 +110,7 @@ impl Cluster {
         let found = state.latest_job().and_then(|job| job.tasks.get(&task));
         let begun = found.and_then(|task| task.open_attempt()).ok_or(OperateError::Gone)?;
         let attempt = begun.number;
-        let deadline = begun.started.saturating_add(state.limits.task_timeout);
+        let deadline = begun.started.saturating_add(state.time_of(found.ok_or(OperateError::Gone)?));
         match cluster::order(state, task, attempt) {
             Ok(order) => Ok(Begun { order, deadline, worker: begun.worker.clone() }),
             Err(fault) => {
@@ -177,8 +178,14 @@ impl Handler<TimeUp> for Cluster {
     fn handle(&mut self, TimeUp(deadline): TimeUp, ctx: &mut Self::Context) {
         match deadline {
             Deadline::Pause { task, .. } => self.offer_again(task, ctx),
+            Deadline::Queue { task, .. } => self.overdue(task, ctx),
+            Deadline::Straggler { task, attempt, .. } => self.straggles(task, attempt),
             Deadline::Idle(_) if self.is_idle() => self.end_in_order(ctx),
-            Deadline::Idle(_) | Deadline::Attempt { .. } | Deadline::Lease(_) | Deadline::Heartbeat(_) => {}
+            Deadline::Idle(_)
+            | Deadline::Attempt { .. }
+            | Deadline::Lease(_)
+            | Deadline::Probes
+            | Deadline::Heartbeat(_) => {}
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use actix::{Actor, Addr, AsyncContext, Context};
 use cooperage_domain::cluster::{self, ClusterStatus, Effect, Event, JobStatus, OrderError, due, due_after};
 use cooperage_domain::id::NodeId;
-use cooperage_domain::task::TaskReport;
+use cooperage_domain::task::{TaskName, TaskReport};
 use slog::o;
 
 use super::{Begun, Cluster, Report};
@@ -35,6 +35,7 @@ impl Cluster {
                 self.offer_rest_of_node(&state, *task, ctx);
             }
         }
+        self.let_go(ctx);
         self.settle(&state, ctx);
     }
 
@@ -43,10 +44,12 @@ impl Cluster {
             match effect {
                 Effect::Start { task, node, not_before } => self.offer(task, &node, not_before, ctx),
                 Effect::Follow { task, node, attempt, deadline } => {
+                    self.watch_pace(state, task, attempt, ctx);
                     if self.followed.insert((task, attempt)) {
                         self.follow(state, (task, attempt), &node, deadline, ctx);
                     }
                 }
+                Effect::Overdue { task, at } => self.watch_queue(task, at, ctx),
                 Effect::Halt { task, node, attempt } => self.node(&node, ctx).do_send(Halt { task, attempt }),
                 Effect::Expire { at } => self.surroundings.colleagues.janitor.do_send(Arm {
                     deadline: Deadline::Lease(self.id),
@@ -79,18 +82,35 @@ impl Cluster {
         self.surroundings.clock.now().saturating_add(pause)
     }
 
-    /// A task may start, once its pause is over. Offered once until it is begun, fails, or is put back.
+    /// A task may start, once its pause is over. Offered once until it is begun, fails, or is put back. On a node in
+    /// maintenance nothing is; what waits there is due when that ends.
     fn offer(&mut self, task: u32, node: &NodeId, not_before: i64, ctx: &Context<Self>) {
+        if self.state.as_ref().is_some_and(|state| state.in_maintenance(node).is_some()) {
+            return;
+        }
         if not_before > self.surroundings.clock.now() {
             self.surroundings.colleagues.janitor.do_send(Arm {
                 deadline: Deadline::Pause { node: node.clone(), task },
                 at: not_before,
                 whom: ctx.address().recipient(),
             });
+        } else if self.is_limited() {
+            self.hold_back(task, ctx);
         } else if self.offered.insert(task) {
             let rank = self.ranks.get(&task).copied().unwrap_or(0);
-            self.node(node, ctx).do_send(Offer { task, rank });
+            let urgent = self.is_urgent(task);
+            self.node(node, ctx).do_send(Offer { task, rank, urgent });
         }
+    }
+
+    fn is_limited(&self) -> bool {
+        self.state.as_ref().is_some_and(|state| state.limits.max_running_tasks != 0)
+    }
+
+    /// Whether a task gives a machine back.
+    pub(super) fn is_urgent(&self, task: u32) -> bool {
+        let job = self.state.as_deref().and_then(cluster::Cluster::latest_job);
+        job.and_then(|job| job.tasks.get(&task)).is_some_and(|task| task.name == TaskName::Delete)
     }
 
     /// Offers a task again, if it may still start: its pause is over, or its begin was refused.
@@ -132,7 +152,7 @@ impl Cluster {
         }
     }
 
-    fn node(&mut self, id: &NodeId, ctx: &Context<Self>) -> Addr<Node> {
+    pub(super) fn node(&mut self, id: &NodeId, ctx: &Context<Self>) -> Addr<Node> {
         let (cluster, surroundings, logger) = (self.id, &self.surroundings, &self.logger);
         let tenant = self.state.as_ref().map(|s| s.account.tenant_id.clone()).unwrap_or_default();
         let start = || {
@@ -154,6 +174,7 @@ impl Cluster {
         self.ranks = self.surroundings.estimates.ranks(state, job);
         if self.ranked_job != job.id.number {
             self.offered.clear();
+            self.held_back.clear();
             self.ranked_job = job.id.number;
         }
     }

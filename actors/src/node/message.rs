@@ -12,6 +12,8 @@ pub struct Offer {
     pub task: u32,
     /// Length of the path behind it, in ms.
     pub rank: i64,
+    /// Whether it gives a machine back.
+    pub urgent: bool,
 }
 
 /// Tasks that are waiting may not start any more; a running one goes on.

@@ -61,6 +61,17 @@ impl Parked {
         None
     }
 
+    /// Workers that wait.
+    pub(super) fn len(&self) -> usize {
+        let waits = |(_, place): &&(String, oneshot::Sender<TaskOrder>)| !place.is_closed();
+        self.0.iter().map(|group| group.workers.iter().filter(waits).count()).sum()
+    }
+
+    /// Whether any worker waits.
+    pub(super) fn has_any(&self) -> bool {
+        self.0.iter().any(|group| group.workers.iter().any(|(_, place)| !place.is_closed()))
+    }
+
     fn dismiss(&mut self, provisioner: &str, ticket: Option<u64>) {
         let meant = |group: &Group| group.provisioner == provisioner;
         self.0.retain(|group| !(meant(group) && ticket.is_none_or(|ticket| ticket == group.ticket)));

@@ -158,7 +158,7 @@ impl Supplies for Names {
 fn order(number: u32) -> TaskOrder {
     let job = JobId { cluster: ClusterId(1), number: 1 };
     let action = ActionSpec { automator: "seer".to_owned(), ..ActionSpec::default() };
-    let service = ServiceOrder { name: "web".to_owned(), action };
+    let service = ServiceOrder { name: "web".to_owned(), action, ..ServiceOrder::default() };
     TaskOrder {
         task_id: TaskId { job, number },
         job_id: job,

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cooperage_domain::entity::{AutomatorType, ProviderType, ServiceAction};
+use cooperage_domain::health::Finding;
 use cooperage_domain::id::{NodeId, TaskId};
-use cooperage_domain::task::{TaskOrder, TaskReport};
+use cooperage_domain::task::{TaskName, TaskOrder, TaskReport};
 use cooperage_plugins::{Automator, Context, PluginSet, Provider, Stream, TaskFault};
 use serde_json::json;
 use tokio::sync::watch;
@@ -49,6 +50,13 @@ struct State {
     executions: BTreeMap<(TaskId, u32), u32>,
     most_at_once: u32,
     overlaps: Vec<String>,
+    /// How probes find machines (`NODE`) and services (`NODE/SERVICE`); what is not here is up.
+    health: HashMap<String, Finding>,
+    /// Nodes whose probes do not end by themselves.
+    slow: BTreeSet<String>,
+    /// Each probe that was begun, as `NODE` or `NODE/SERVICE`.
+    probed: Vec<String>,
+    probing: HashMap<NodeId, u32>,
 }
 
 /// How a task is written.
@@ -114,6 +122,55 @@ impl Lab {
         assert!(waited.is_ok(), "waited in vain for {what}; begun: {:?}", self.begun());
     }
 
+    /// From now on probes find this: of `NODE`, or of `NODE/SERVICE`. A new machine is up.
+    pub fn find(&self, unit: &str, finding: Finding) {
+        self.state().health.insert(unit.to_owned(), finding);
+    }
+
+    /// From now on probes of this node's machine end when they are told to give way, and not before.
+    pub fn slow_down(&self, node: &str) {
+        self.state().slow.insert(node.to_owned());
+    }
+
+    /// What was probed so far, in order.
+    pub fn probed(&self) -> Vec<String> {
+        self.state().probed.clone()
+    }
+
+    /// Waits until a unit was probed so many times more.
+    pub async fn until_probed(&self, unit: &str, times: usize) {
+        let wanted = count(&self.state().probed, unit) + times;
+        self.until(&format!("{unit} to be probed"), |state| count(&state.probed, unit) >= wanted).await;
+    }
+
+    async fn look(&self, task: &Context) -> Finding {
+        let (finding, slow) = self.begin_look(&task.order);
+        let _looking = Looking { lab: self, node: task.order.node_id.clone() };
+        if slow {
+            task.cancel.cancelled().await;
+        } else {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        finding
+    }
+
+    /// What a probe finds, and whether it ends by itself.
+    fn begin_look(&self, order: &TaskOrder) -> (Finding, bool) {
+        let node = &order.node_id;
+        let service = order.config.service.as_ref();
+        let unit = service.map_or_else(|| node.to_string(), |service| format!("{node}/{}", service.name));
+        let mut state = self.state();
+        if state.running.get(node).is_some_and(|running| *running > 0) {
+            state.overlaps.push(format!("probe of {unit}"));
+        }
+        *state.probing.entry(node.clone()).or_default() += 1;
+        let (finding, slow) = (state.health.get(&unit).cloned(), state.slow.contains(&unit));
+        state.probed.push(unit);
+        drop(state);
+        self.0.changed.send_replace(());
+        (finding.unwrap_or(Finding::Up), slow)
+    }
+
     pub fn begun(&self) -> Vec<String> {
         self.state().begun.clone()
     }
@@ -137,7 +194,9 @@ impl Lab {
 
     /// The process that executed is gone, and everything that ran in it.
     pub fn die(&self) {
-        self.state().running.clear();
+        let mut state = self.state();
+        state.running.clear();
+        state.probing.clear();
     }
 
     pub fn plugins(&self) -> PluginSet {
@@ -154,8 +213,12 @@ impl Lab {
         let mut state = self.state();
         let at_once = state.running.entry(order.node_id.clone()).or_default();
         *at_once += 1;
-        if *at_once > 1 {
+        if *at_once > 1 || state.probing.get(&order.node_id).is_some_and(|probing| *probing > 0) {
             state.overlaps.push(label.clone());
+        }
+        if order.task_name == TaskName::Create {
+            let of_node = format!("{}/", order.node_id);
+            state.health.retain(|unit, _| unit != order.node_id.as_str() && !unit.starts_with(&of_node));
         }
         state.most_at_once = state.most_at_once.max(state.running.values().sum());
         *state.executions.entry((order.task_id, order.attempt)).or_default() += 1;
@@ -218,6 +281,20 @@ impl Drop for Ending<'_> {
     }
 }
 
+/// The end of a probe, however it comes.
+struct Looking<'a> {
+    lab: &'a Lab,
+    node: NodeId,
+}
+
+impl Drop for Looking<'_> {
+    fn drop(&mut self) {
+        if let Some(probing) = self.lab.state().probing.get_mut(&self.node) {
+            *probing = probing.saturating_sub(1);
+        }
+    }
+}
+
 #[async_trait]
 impl Provider for Lab {
     fn descriptor(&self) -> ProviderType {
@@ -235,6 +312,10 @@ impl Provider for Lab {
     async fn delete(&self, task: &Context) -> Result<TaskReport, TaskFault> {
         self.execute(task).await
     }
+
+    async fn probe(&self, task: &Context) -> Finding {
+        self.look(task).await
+    }
 }
 
 #[async_trait]
@@ -249,6 +330,17 @@ impl Automator for Lab {
 
     async fn act(&self, _: ServiceAction, task: &Context) -> Result<TaskReport, TaskFault> {
         self.execute(task).await
+    }
+
+    async fn probe(&self, task: &Context) -> Result<TaskReport, TaskFault> {
+        if task.order.task_id.number > 0 {
+            return self.execute(task).await;
+        }
+        match self.look(task).await {
+            Finding::Up => Ok(TaskReport::success()),
+            Finding::Down(why) => Ok(TaskReport::failure(1, why)),
+            Finding::Gone(why) | Finding::Unknown(why) => Err(TaskFault::new(why)),
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use actix::{Actor, Addr, Arbiter, System};
 use cooperage_actors::clock::{Clock, WallClock};
 use cooperage_actors::estimate::Estimates;
 use cooperage_actors::handover::Handover;
+use cooperage_actors::health::{HealthMonitor, HealthOffice, HealthSettings};
 use cooperage_actors::janitor::Janitor;
 use cooperage_actors::journal::Journal;
 use cooperage_actors::pace::Pace;
@@ -17,6 +18,7 @@ use cooperage_actors::registry::{Create, Office, Registry, Tell, TellError, read
 use cooperage_actors::task_log::TaskLog;
 use cooperage_actors::worker_pool::{GetPoolUse, PoolUse, WorkerPool};
 use cooperage_domain::cluster::{self, ClusterStatus, Command, Event, create};
+use cooperage_domain::health::Policy;
 use cooperage_domain::id::ClusterId;
 use cooperage_schema::{DatabaseUrl, KnownSecrets, Store, StoreOptions, Vault};
 
@@ -38,11 +40,13 @@ pub struct Home {
 pub struct Settings {
     pub slots: usize,
     pub pace: Pace,
+    pub health: HealthSettings,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { slots: 4, pace: Pace { first_pause: Duration::from_millis(5), ..Pace::default() } }
+        let pace = Pace { first_pause: Duration::from_millis(5), ..Pace::default() };
+        Self { slots: 4, pace, health: HealthSettings { policy: Policy::default(), max_probes: 0 } }
     }
 }
 
@@ -53,6 +57,7 @@ pub struct Rig {
     pub log: Log,
     pub registry: Addr<Registry>,
     pub pool: Addr<WorkerPool>,
+    pub health: Addr<HealthMonitor>,
     pub clock: Arc<TripClock>,
 }
 
@@ -136,8 +141,22 @@ impl Home {
             logger,
             arbiters: (0..2).map(|_| Arbiter::new()).collect(),
         };
+        let (vault, provisioner, janitor) =
+            (office.vault.clone(), office.provisioner.clone(), office.janitor.clone());
+        let logger = office.logger.clone();
         let registry = Registry::with_pace(office, settings.pace).start();
-        Rig { store, lab: self.lab.clone(), log, registry, pool, clock }
+        let office = HealthOffice {
+            store: store.clone(),
+            vault,
+            registry: registry.clone(),
+            provisioner,
+            janitor,
+            clock: clock.clone(),
+            logger,
+            settings: settings.health,
+        };
+        let health = HealthMonitor::new(office).start();
+        Rig { store, lab: self.lab.clone(), log, registry, pool, health, clock }
     }
 }
 

@@ -20,7 +20,7 @@ fn impatient(text: &str, max_attempts: u32) -> Sketch {
 
 fn settings() -> Settings {
     let pace = Pace { grace: Duration::from_millis(50), ..Settings::default().pace };
-    Settings { slots: 1, pace }
+    Settings { slots: 1, pace, ..Settings::default() }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
+use super::care::Care;
 use super::create::CreateOrder;
 use super::event::{Event, FailedNext, PlannedStep};
 use super::job::{Attempt, AttemptId, Job, JobStatus, Outcome, Task, TaskState};
@@ -13,7 +14,7 @@ use super::{wanted, wanted_change};
 use crate::entity::Service;
 use crate::id::{JobId, NodeId, TaskId};
 use crate::mutant;
-use crate::plan::{self, ClusterAction, UnitId};
+use crate::plan::{self, ClusterAction, Observed, UnitId};
 use crate::provider_fields;
 use crate::task::{NodeProperties, TaskName, TaskReport};
 
@@ -88,7 +89,8 @@ pub(super) fn change(cluster: &mut Cluster, event: &Event) {
         Event::JobPaused { job, reason, .. } => {
             set_job(cluster, *job, JobStatus::Paused, reason.as_deref().unwrap_or("Paused by user."));
         }
-        Event::JobResumed { job, .. } => set_job(cluster, *job, JobStatus::Running, "Resumed by user."),
+        Event::CareChanged { at, change, by } => cluster.care.take(change, by, *at),
+        Event::JobResumed { at, job, .. } => resumed(cluster, *job, *at),
         Event::AttemptStarted { at, task, attempt, worker, inputs } => {
             let begun = Begun { task: *task, attempt: *attempt, worker, inputs: inputs.as_ref() };
             attempt_started(cluster, &begun, *at);
@@ -138,6 +140,17 @@ fn set_job(cluster: &mut Cluster, job: u32, status: JobStatus, message: &str) {
     }
 }
 
+/// What was ready before waits for a worker from now on.
+fn resumed(cluster: &mut Cluster, job: u32, at: i64) {
+    set_job(cluster, job, JobStatus::Running, "Resumed by user.");
+    let Some(Job { ready, tasks, .. }) = cluster.jobs.get_mut(&job) else { return };
+    for number in ready.iter() {
+        if let Some(task) = tasks.get_mut(number) {
+            task.ready_since = Some(at);
+        }
+    }
+}
+
 fn services_added(
     cluster: &mut Cluster,
     placed: &BTreeMap<NodeId, BTreeSet<String>>,
@@ -172,12 +185,13 @@ fn requested(order: &CreateOrder, at: i64) -> Cluster {
         definitions: order.definitions.clone(),
         config: order.config.clone(),
         seed: order.seed,
-        limits: order.limits,
+        limits: order.limits.clone(),
         status: ClusterStatus::Pending,
         nodes: BTreeMap::new(),
         units: BTreeMap::new(),
         jobs: BTreeMap::from([(1, solving)]),
         last_task: 0,
+        care: Care::default(),
         sequence: 0,
         last_node: 0,
         previous: None,
@@ -252,6 +266,7 @@ fn new_task(job: JobId, step: &PlannedStep) -> Task {
         after,
         state: TaskState::Waiting,
         not_before: 0,
+        ready_since: None,
         attempts: Vec::new(),
         delay: step.delay,
         errand: step.errand.clone(),
@@ -266,7 +281,7 @@ impl Job {
             if task.waiting_for == 0 && task.delay > 0 {
                 task.not_before = at.saturating_add(task.delay);
             }
-            self.insert(task);
+            self.insert(task, at);
         }
         for step in steps {
             for before in &step.after {
@@ -278,8 +293,9 @@ impl Job {
         steps.iter().map(|step| step.number).max().unwrap_or(0)
     }
 
-    fn insert(&mut self, task: Task) {
+    fn insert(&mut self, mut task: Task, at: i64) {
         if task.waiting_for == 0 {
+            task.ready_since = Some(at);
             self.ready.insert(task.id.number);
         }
         self.by_node.entry(task.node.clone()).or_default().insert(task.id.number);
@@ -308,6 +324,7 @@ fn attempt_started(cluster: &mut Cluster, begun: &Begun<'_>, at: i64) {
     job.running.insert(task);
     let Some(started) = job.tasks.get_mut(&task) else { return };
     started.state = TaskState::Running;
+    started.ready_since = None;
     let unit = UnitId { node: started.node.clone(), service: started.service.clone() };
     if let Some(unit) = cluster.units.get_mut(&unit)
         && (inputs.is_some() || started.name == TaskName::Install)
@@ -328,7 +345,7 @@ fn attempt_started(cluster: &mut Cluster, begun: &Begun<'_>, at: i64) {
 fn close_attempt(job: &mut Job, task: u32, outcome: Outcome) -> Option<&mut Task> {
     job.running.remove(&task);
     let task = job.tasks.get_mut(&task)?;
-    if let Some(attempt) = task.attempts.last_mut() {
+    if let Some(attempt) = task.attempts.last_mut().filter(|attempt| attempt.outcome.is_none()) {
         attempt.outcome = Some(outcome);
     }
     Some(task)
@@ -336,7 +353,7 @@ fn close_attempt(job: &mut Job, task: u32, outcome: Outcome) -> Option<&mut Task
 
 fn task_succeeded(cluster: &mut Cluster, task: u32, report: &TaskReport, at: i64) {
     let Some(job) = open_job(&mut cluster.jobs, task) else { return };
-    let outcome = Outcome { at, code: 0, stdout: String::new(), stderr: String::new() };
+    let outcome = Outcome { at, code: 0, kind: None, stdout: String::new(), stderr: String::new() };
     let Some(done) = close_attempt(job, task, outcome) else { return };
     done.state = TaskState::Done;
     let (node, name, service) = (done.node.clone(), done.name, done.service.clone());
@@ -379,6 +396,7 @@ fn release(job: &mut Job, task: u32, at: i64) {
     waiting.waiting_for = waiting.waiting_for.saturating_sub(1);
     let free = waiting.waiting_for == 0 || mutant::is("starts-before-predecessors");
     if free && waiting.state == TaskState::Waiting {
+        waiting.ready_since = Some(at);
         if waiting.delay > 0 {
             waiting.not_before = waiting.not_before.max(at.saturating_add(waiting.delay));
         }
@@ -404,6 +422,9 @@ fn advance_node(
     if name == TaskName::Delete {
         node.forget_machine();
     }
+    if matches!(name, TaskName::Create | TaskName::Delete) {
+        cluster.care.forget_machine(id);
+    }
     let unit = UnitId { node: id.clone(), service };
     plan::unit::record(&mut cluster.units, &unit, name);
 }
@@ -418,6 +439,14 @@ fn note_failure(cluster: &mut Cluster, task: u32, outcome: &Outcome, result: &Ma
     if name == TaskName::Create && nothing && node.asked == attempt {
         node.asked = None;
     }
+    // Nobody knows what is left of the machine: whoever wants it after all gets another one. One that was not confirmed
+    // yet is looked at by its CONFIRM.
+    if name == TaskName::Delete
+        && let Some(machine) = cluster.units.get_mut(&UnitId::machine(id))
+        && machine.observed > Observed::Created
+    {
+        machine.renew.insert(TaskName::Delete);
+    }
 }
 
 fn task_failed(cluster: &mut Cluster, task: u32, outcome: &Outcome, next: FailedNext) {
@@ -428,20 +457,25 @@ fn task_failed(cluster: &mut Cluster, task: u32, outcome: &Outcome, next: Failed
         FailedNext::Repeat { .. } | FailedNext::Recreate { .. } => TaskState::Waiting,
     };
     match next {
-        FailedNext::GiveUp => {}
+        // One that nobody took fails while it is ready.
+        FailedNext::GiveUp => {
+            failed.ready_since = None;
+            job.ready.remove(&task);
+        }
         FailedNext::Repeat { not_before } => {
             failed.not_before = not_before;
+            failed.ready_since = Some(outcome.at);
             job.ready.insert(task);
         }
         FailedNext::Recreate { not_before, delete, create } => {
-            make_anew(job, task, not_before, delete, create);
+            make_anew(job, task, (not_before, outcome.at), delete, create);
             cluster.last_task = cluster.last_task.max(create);
         }
     }
 }
 
 /// Puts a DELETE and a CREATE of the machine before `confirm`.
-fn make_anew(job: &mut Job, confirm: u32, not_before: i64, delete: u32, create: u32) {
+fn make_anew(job: &mut Job, confirm: u32, (not_before, at): (i64, i64), delete: u32, create: u32) {
     let id = job.id;
     let Some(confirm) = job.tasks.get_mut(&confirm) else { return };
     confirm.after.insert(create);
@@ -457,6 +491,6 @@ fn make_anew(job: &mut Job, confirm: u32, not_before: i64, delete: u32, create: 
     let before = if mutant::is("recreates-without-delete") { Vec::new() } else { vec![delete] };
     let mut creation = step(create, TaskName::Create, before);
     creation.before.insert(confirm.id.number);
-    job.insert(deletion);
-    job.insert(creation);
+    job.insert(deletion, at);
+    job.insert(creation, at);
 }

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::care::CareChange;
 use super::resize::Resize;
 use super::revision::Revision;
 use super::rollout::Rollout;
@@ -12,8 +14,9 @@ use crate::entity::{ClusterTemplate, Service};
 use crate::id::NodeId;
 use crate::task::TaskReport;
 
-/// What a cluster can be told.
-#[derive(Debug, Clone, PartialEq)]
+/// What a cluster can be told. Stored as JSON where it is to be told later.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "tell", rename_all = "snake_case")]
 pub enum Command {
     /// Give all machines back.
     Delete {
@@ -171,6 +174,13 @@ pub enum Command {
         /// Who asks.
         by: String,
     },
+    /// Note what was found out about health, begin or end maintenance, or care for it in another way.
+    Care {
+        /// What changes.
+        changes: Vec<CareChange>,
+        /// Who asks, or found it.
+        by: String,
+    },
     /// A node and a worker are free for this task.
     StartAttempt {
         /// Number of the task.
@@ -186,6 +196,13 @@ pub enum Command {
         attempt: u32,
         /// What it reports.
         report: TaskReport,
+    },
+    /// Nobody has taken a task for so long that it is given up. Refused when it is not at that point.
+    TimeOutQueue {
+        /// Number of the task.
+        task: u32,
+        /// What the workers were doing, for people.
+        why: String,
     },
     /// An attempt's time is up. Refused when it ended meanwhile.
     TimeOutAttempt {

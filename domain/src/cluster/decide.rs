@@ -8,8 +8,8 @@ use super::replace::Replacement;
 use super::state::{Cluster, ClusterStatus};
 use super::upgrade::Newer;
 use super::{
-    abort, add_services, attempt, cancel, configure, converge, delete, errand, follow_up, give_fields, pause,
-    prolong, reconfigure, remove_services, replace, resize, retry, roll_back, services, sync_template,
+    abort, add_services, attempt, cancel, care, configure, converge, delete, errand, follow_up, give_fields,
+    pause, prolong, reconfigure, remove_services, replace, resize, retry, roll_back, services, sync_template,
     upgrade,
 };
 use crate::plan::ClusterAction;
@@ -57,11 +57,13 @@ fn decided(cluster: &Cluster, command: Command, now: i64) -> Result<Vec<Event>, 
         Command::Prolong { expires, by } => prolong::prolong(cluster, expires, by, now),
         Command::SyncTemplate { template, by } => sync_template::sync(cluster, *template, by, now),
         Command::GiveFields { fields, command, by } => give_fields::give(cluster, fields, *command, by, now),
+        Command::Care { changes, by } => care::change(cluster, changes, &by, now),
         Command::StartAttempt { task, worker } => attempt::start(cluster, task, worker, now),
         Command::FinishAttempt { task, attempt, report } => {
             attempt::finish(cluster, task, attempt, report, now)
         }
         Command::TimeOutAttempt { task, attempt } => attempt::time_out(cluster, task, attempt, now),
+        Command::TimeOutQueue { task, why } => attempt::time_out_queue(cluster, task, &why, now),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::care::CareChange;
 use super::event::{Event, FailedNext};
 use super::job::{AttemptId, Job, JobStatus, Task};
 use super::state::{Cluster, ClusterStatus};
@@ -39,6 +40,13 @@ pub enum Effect {
         /// When it is given up.
         deadline: i64,
     },
+    /// A task may start and nobody takes it: at this time (ms) it has waited for too long.
+    Overdue {
+        /// Number of the task.
+        task: u32,
+        /// When.
+        at: i64,
+    },
     /// An attempt is to be stopped: nobody wants its job any more.
     Halt {
         /// Number of the task.
@@ -62,7 +70,7 @@ pub fn due(cluster: &Cluster) -> Vec<Effect> {
     if let Some(job) = cluster.latest_job() {
         let running = job.running.iter().filter(|_| !mutant::is("takes-nothing-up"));
         let open = running.chain(&job.ready).filter_map(|number| job.tasks.get(number));
-        effects.extend(open.filter_map(|task| of_task(cluster, job, task)));
+        effects.extend(open.flat_map(|task| of_task(cluster, job, task)));
         effects.extend(halts(job));
     }
     effects
@@ -77,7 +85,10 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
     for event in events {
         match event {
             Event::JobResumed { .. } if mutant::is("resumes-nothing") => {}
-            Event::JobPlanned { .. } | Event::JobExtended { .. } | Event::JobResumed { .. } => {
+            Event::JobPlanned { .. }
+            | Event::JobExtended { .. }
+            | Event::JobResumed { .. }
+            | Event::CareChanged { change: CareChange::Maintenance { .. }, .. } => {
                 touched.extend(&job.ready);
             }
             Event::TaskSucceeded { task, .. } | Event::UnitProbed { task, .. } => {
@@ -97,6 +108,7 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
             | Event::ConfigReplaced { .. }
             | Event::TemplateReplaced { .. }
             | Event::LeaseChanged { .. }
+            | Event::CareChanged { .. }
             | Event::JobPaused { .. }
             | Event::LayoutFound { .. }
             | Event::LayoutRefused { .. }
@@ -111,7 +123,7 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
     let tasks = touched.iter().filter_map(|number| job.tasks.get(number));
     let stopped = events.iter().any(|event| matches!(event, Event::JobFailed { stop: true, .. }));
     let halted = stopped.then(|| halts(job)).into_iter().flatten();
-    lease.into_iter().chain(tasks.filter_map(|task| of_task(cluster, job, task))).chain(halted).collect()
+    lease.into_iter().chain(tasks.flat_map(|task| of_task(cluster, job, task))).chain(halted).collect()
 }
 
 /// What runs of a job that is to be stopped.
@@ -124,25 +136,23 @@ fn halts(job: &Job) -> impl Iterator<Item = Effect> + '_ {
 }
 
 /// What is due for one task.
-fn of_task(cluster: &Cluster, job: &Job, task: &Task) -> Option<Effect> {
+fn of_task(cluster: &Cluster, job: &Job, task: &Task) -> Vec<Effect> {
     let number = task.id.number;
     if let Some(attempt) = task.open_attempt() {
-        let mut deadline = attempt.started.saturating_add(cluster.limits.task_timeout);
+        let mut deadline = attempt.started.saturating_add(cluster.time_of(task));
         if mutant::is("never-times-out") {
             deadline = i64::MAX;
         }
-        return Some(Effect::Follow {
-            task: number,
-            node: task.node.clone(),
-            attempt: attempt.number,
-            deadline,
-        });
+        let (node, attempt) = (task.node.clone(), attempt.number);
+        return vec![Effect::Follow { task: number, node, attempt, deadline }];
     }
-    (job.status == JobStatus::Running && job.ready.contains(&number)).then(|| Effect::Start {
-        task: number,
-        node: task.node.clone(),
-        not_before: task.not_before,
-    })
+    let may_start = job.status == JobStatus::Running && cluster.in_maintenance(&task.node).is_none();
+    if !may_start || !job.ready.contains(&number) {
+        return Vec::new();
+    }
+    let start = Effect::Start { task: number, node: task.node.clone(), not_before: task.not_before };
+    let overdue = cluster.queue_deadline(job, task).map(|at| Effect::Overdue { task: number, at });
+    std::iter::once(start).chain(overdue).collect()
 }
 
 /// When the cluster is to be deleted: at the end of its lease, or a while after a delete that failed then.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::care::CareChange;
 use super::create::CreateOrder;
 use super::follow_up::FollowUp;
 use super::job::Outcome;
@@ -18,7 +19,8 @@ use crate::task::{NodeProperties, TaskName, TaskReport};
 
 /// Version of the shapes below, written beside each event. A reader refuses newer ones and understands all older ones.
 /// Version 2 added what happens to living clusters: services, configuration, template, lease, pauses. Version 3 added
-/// changes of anything that is wanted, probes, jobs that grow, and what comes after a job.
+/// changes of anything that is wanted, probes, jobs that grow, what comes after a job, health and maintenance, and kinds of
+/// failures.
 pub const EVENT_VERSION: u32 = 3;
 
 /// One thing that happened. Times are milliseconds since 1970; tasks and jobs are named by their numbers.
@@ -178,6 +180,15 @@ pub enum Event {
         /// Its number.
         job: u32,
         /// Who asked.
+        by: String,
+    },
+    /// How the cluster is cared for has changed, or what is known of its health.
+    CareChanged {
+        /// When.
+        at: i64,
+        /// What.
+        change: CareChange,
+        /// Who asked, or found it.
         by: String,
     },
     /// A task was handed to a worker.

@@ -81,6 +81,7 @@ pub(super) fn steps(service: &Service) -> BTreeSet<TaskName> {
     let configures = service.provisioner.actions.contains_key(&ServiceAction::Configure);
     match service.onchange {
         OnChange::Configure if configures => BTreeSet::from([TaskName::Configure]),
+        OnChange::Reload => BTreeSet::from([TaskName::Configure, TaskName::Start]),
         OnChange::Configure | OnChange::Restart => {
             BTreeSet::from([TaskName::Configure, TaskName::Stop, TaskName::Start])
         }
@@ -102,10 +103,21 @@ fn hash(cluster: &Cluster, view: &ClusterView<'_>, service: &Service, node: &Nod
             fields.insert(format!("{action:?}.{key}"), expanded);
         }
     }
-    // Maps of JSON are sorted, so that the same values give the same text.
-    let text = serde_json::to_vec(&(values, fields)).ok()?;
+    let text = serde_json::to_vec(&(sorted(&Value::Object(values)), fields)).ok()?;
     let digest = Sha256::digest(text);
     Some(digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The same value with the keys of its objects in order, so that the same values give the same text.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(entries) => {
+            let ordered: BTreeMap<&String, &Value> = entries.iter().collect();
+            Value::Object(ordered.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
+        plain => plain.clone(),
+    }
 }
 
 /// The values a service declares to take, by the names it gives them; nothing while one is not known yet.

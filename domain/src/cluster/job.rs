@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::rollout::Rollout;
+use crate::error_kind::ErrorKind;
 use crate::id::{JobId, NodeId, TaskId};
 use crate::plan::ClusterAction;
 use crate::task::TaskName;
@@ -106,6 +107,9 @@ pub struct Task {
     pub state: TaskState,
     /// Not before this time, in ms: the pause after a failed attempt.
     pub not_before: i64,
+    /// Since when nothing of its job is in its way, in ms; `None` while something is.
+    #[serde(default)]
+    pub ready_since: Option<i64>,
     /// Oldest first.
     pub attempts: Vec<Attempt>,
     /// How long it waits once nothing else holds it up, in ms.
@@ -169,6 +173,9 @@ pub struct Outcome {
     pub at: i64,
     /// 0 is success.
     pub code: i64,
+    /// What kind of failure it was; none for successes, and for failures from before kinds were told apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ErrorKind>,
     /// Last of what it printed; kept for failures.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stdout: String,

@@ -17,9 +17,12 @@
 //! What happens to one task costs time by what it changes, not by the size of the cluster: readiness is kept up to date
 //! event by event, and [`due_after`] gives what events have added to [`due`].
 //!
+//! [`preview()`] tells what events would do before they happen, [`difference()`] what is different between two states,
+//! [`words()`] what happened; [`redecide()`] decides once more what a journal holds.
+//!
 //! One file per operation ([`create`], `delete`, `configure`, `reconfigure`, `services`, `add_services`, `remove_services`,
 //! `resize`, `replace`, `upgrade`, `roll_back`, `converge`, `errand`, `retry`, `abort`, `cancel`, `pause`, `prolong`,
-//! `sync_template`), one for what happens to a task (`attempt`) and one for what follows from the end of a job
+//! `sync_template`, `care`), one for what happens to a task (`attempt`) and one for what follows from the end of a job
 //! (`follow_up`). What is wanted, whoever changed it, changes in `wanted_change`; `inputs` knows which services take what
 //! has changed, and `flow` whose turn it is then.
 
@@ -27,13 +30,16 @@ mod abort;
 mod add_services;
 mod apply;
 mod attempt;
+pub mod budget;
 mod cancel;
+mod care;
 mod command;
 mod configure;
 mod converge;
 mod create;
 mod decide;
 mod delete;
+mod difference;
 mod due;
 mod ending;
 mod errand;
@@ -48,8 +54,12 @@ mod numbering;
 mod order;
 mod pause;
 mod planning;
+mod preview;
+mod probing;
 mod prolong;
+mod rebase;
 mod reconfigure;
+mod redecide;
 mod refusal;
 mod remove_services;
 mod replace;
@@ -67,18 +77,28 @@ mod upgrade;
 mod view;
 mod wanted;
 mod wanted_change;
+mod words;
 
 pub use apply::{apply, replay};
 pub use attempt::INTERNAL_FAILURE;
+pub use budget::{WaitCode, WaitReason};
+pub use care::{Care, CareChange, Maintenance, UnitHealth};
 pub use command::Command;
 pub use create::{CreateOrder, Nodes, create};
 pub use decide::decide;
+pub use difference::{
+    Became, Difference, NodeDifference, ServiceDifference, UnitDifference, ValueDifference, difference,
+};
 pub use due::{Effect, due, due_after};
 pub use event::{EVENT_VERSION, Event, FailedNext, PlannedStep};
 pub use follow_up::FollowUp;
 pub use job::{Attempt, AttemptId, Job, JobStatus, Outcome, Task, TaskState};
-pub use limits::Limits;
+pub use limits::{Limits, Overdue, RetryRule};
 pub use order::{OrderError, order, view};
+pub use preview::{Outlook, PlanPreview, PreviewTask, Price, preview};
+pub use probing::{made_by, probe_order, to_probe};
+pub use rebase::{NoRebase, Rebased, rebase};
+pub use redecide::{Redecided, redecide};
 pub use refusal::Refusal;
 pub use request::{Accepted, Asking, Catalog, ClusterRequest, RequestFault};
 pub use resize::Resize;
@@ -88,3 +108,4 @@ pub use services::ServiceChange;
 pub use state::{Account, Cluster, ClusterStatus, Node};
 pub use view::{NodeStatus, Progress};
 pub use wanted_change::WantedChange;
+pub use words::{job_of, words};

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::inputs;
 use super::state::{Cluster, Node};
-use crate::entity::ActionSpec;
+use crate::entity::{ActionSpec, Service};
 use crate::id::NodeId;
 use crate::macros::{self, ClusterView, MacroError};
 use crate::task::{NodeProperties, ServiceOrder, TaskConfig, TaskOrder};
@@ -55,6 +55,34 @@ pub fn order(cluster: &Cluster, task: u32, attempt: u32) -> Result<TaskOrder, Or
     let job = cluster.latest_job().ok_or(unknown.clone())?;
     let found = job.tasks.get(&task).ok_or(unknown.clone())?;
     let node = cluster.nodes.get(&found.node).ok_or(unknown.clone())?;
+    let action = match &found.service {
+        None => None,
+        Some(service) => {
+            let definition = cluster.definitions.get(service).ok_or(unknown.clone())?;
+            let spec = match &found.errand {
+                Some(errand) => definition.errands.get(errand).map(|errand| &errand.action),
+                None => found.name.service_action().and_then(|it| definition.provisioner.actions.get(&it)),
+            };
+            Some((definition, spec.ok_or(unknown)?))
+        }
+    };
+    Ok(TaskOrder {
+        task_id: found.id,
+        job_id: job.id,
+        cluster_id: cluster.id,
+        task_name: found.name,
+        node_id: node.id.clone(),
+        attempt,
+        config: config(cluster, node, action)?,
+    })
+}
+
+/// All that is known for a task on a node, and the action of the service that it is about.
+pub(super) fn config(
+    cluster: &Cluster,
+    node: &Node,
+    service: Option<(&Service, &ActionSpec)>,
+) -> Result<TaskConfig, MacroError> {
     let mut config = TaskConfig {
         cluster: cluster.config.clone(),
         service: None,
@@ -63,28 +91,14 @@ pub fn order(cluster: &Cluster, task: u32, attempt: u32) -> Result<TaskOrder, Or
         nodes: neighbours(cluster, &node.id),
         results: results(node),
     };
-    if let Some(service) = &found.service {
-        let definition = cluster.definitions.get(service).ok_or(unknown.clone())?;
-        let action = match &found.errand {
-            Some(errand) => definition.errands.get(errand).map(|errand| &errand.action),
-            None => found.name.service_action().and_then(|it| definition.provisioner.actions.get(&it)),
-        };
-        let action = action.ok_or(unknown)?;
+    if let Some((definition, action)) = service {
         let view = view(cluster);
         config.cluster = macros::expand_map(&cluster.config, &view, Some(&node.id))?;
         let action = expand_fields(action, &view, node)?;
         let inputs = inputs::values(cluster, &view, definition, &node.id).unwrap_or_default();
-        config.service = Some(ServiceOrder { name: service.clone(), action, inputs });
+        config.service = Some(ServiceOrder { name: definition.name().to_owned(), action, inputs });
     }
-    Ok(TaskOrder {
-        task_id: found.id,
-        job_id: job.id,
-        cluster_id: cluster.id,
-        task_name: found.name,
-        node_id: node.id.clone(),
-        attempt,
-        config,
-    })
+    Ok(config)
 }
 
 /// The nodes that a task hears of: those that stay, and its own.
@@ -108,7 +122,7 @@ fn expand_fields(action: &ActionSpec, view: &ClusterView<'_>, node: &Node) -> Re
         Ok((key.clone(), value))
     };
     let fields = action.fields.iter().map(expand).collect::<Result<_, MacroError>>()?;
-    Ok(ActionSpec { automator: action.automator.clone(), fields })
+    Ok(ActionSpec { automator: action.automator.clone(), fields, timeout: action.timeout })
 }
 
 /// The cluster as macros see it.

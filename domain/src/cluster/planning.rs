@@ -164,7 +164,7 @@ pub(super) fn graph_of_action(
     services: &BTreeSet<String>,
 ) -> Result<Graph, Refusal> {
     let nodes = plan_nodes(&properties(cluster));
-    let mut steps = plan::converge(&cluster.units, &cluster.definitions)?;
+    let mut steps = converge(cluster)?;
     let scope = Scope { services: Some(services.clone()), nodes: None };
     let mut asked = plan::coopr::steps(action, &scope, &nodes, &cluster.definitions)?;
     asked.retain(|unit, _| unit.service.as_ref().is_some_and(|name| services.contains(name)));
@@ -175,7 +175,7 @@ pub(super) fn graph_of_action(
 /// What is left to do for what is wanted. As in Coopr, whatever an added service waits for is started once more.
 pub(super) fn graph_of_addition(cluster: &Cluster) -> Result<Graph, Refusal> {
     let nodes = plan_nodes(&properties(cluster));
-    let steps = plan::converge(&cluster.units, &cluster.definitions)?;
+    let steps = converge(cluster)?;
     build(&nodes, &cluster.definitions, &steps, AwaitUnplanned::Issue)
 }
 
@@ -196,7 +196,7 @@ pub(super) fn graph_to_wanted(cluster: &Cluster) -> Result<Graph, Refusal> {
 
 /// The same without regard to who is told of nodes that come and go.
 pub(super) fn graph_of_units(cluster: &Cluster) -> Result<Graph, Refusal> {
-    let steps = plan::converge(&cluster.units, &cluster.definitions)?;
+    let steps = converge(cluster)?;
     build(&nodes_with_units(cluster), &cluster.definitions, &steps, AwaitUnplanned::Skip)
 }
 
@@ -221,16 +221,30 @@ fn nodes_with_units(cluster: &Cluster) -> Vec<PlanNode> {
 /// What is to be done to be rid of every machine that may exist.
 pub(super) fn graph_to_nothing(cluster: &Cluster) -> Result<Graph, Refusal> {
     let mut units = cluster.units.clone();
-    for (id, unit) in &mut units {
+    for unit in units.values_mut() {
         unit.wanted = Wanted::Absent;
+    }
+    given_back(cluster, &mut units);
+    let steps = plan::converge(&units, &cluster.definitions)?;
+    build(&nodes_with_units(cluster), &cluster.definitions, &steps, AwaitUnplanned::Skip)
+}
+
+/// A machine that goes was made if it may exist, whatever its provider said: it is to be given back.
+fn given_back(cluster: &Cluster, units: &mut Units) {
+    for (id, unit) in units {
         let may_exist = cluster.nodes.get(&id.node).is_some_and(Node::may_have_machine);
-        // A machine that was asked for may exist, whatever its provider said.
-        if id.is_machine() && may_exist && !mutant::is("deletes-no-doubtful-machines") {
+        let absent = id.is_machine() && unit.wanted == Wanted::Absent;
+        if absent && may_exist && !mutant::is("deletes-no-doubtful-machines") {
             unit.observed = unit.observed.max(Observed::Created);
         }
     }
-    let steps = plan::converge(&units, &cluster.definitions)?;
-    build(&nodes_with_units(cluster), &cluster.definitions, &steps, AwaitUnplanned::Skip)
+}
+
+/// The steps that bring every unit to what is wanted of it.
+pub(super) fn converge(cluster: &Cluster) -> Result<Steps, Refusal> {
+    let mut units = cluster.units.clone();
+    given_back(cluster, &mut units);
+    Ok(plan::converge(&units, &cluster.definitions)?)
 }
 
 fn properties(cluster: &Cluster) -> BTreeMap<NodeId, NodeProperties> {

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::decide::wrong_state;
 use super::event::Event;
 use super::planning;
@@ -16,7 +18,8 @@ use crate::plan::{ClusterAction, Observed, UnitId, Wanted};
 use crate::task::NodeProperties;
 
 /// To what a cluster is resized.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Resize {
     /// More machines.
     Grow {

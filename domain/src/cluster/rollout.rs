@@ -17,7 +17,7 @@ use super::state::Cluster;
 use crate::entity::ServiceAction;
 use crate::id::NodeId;
 use crate::invalid::Invalid;
-use crate::plan::{self, Steps, UnitId, Wanted};
+use crate::plan::{Steps, UnitId, Wanted};
 use crate::task::TaskName;
 
 /// How a change goes through the nodes.
@@ -81,7 +81,7 @@ impl Rollout {
 /// The tasks that bring a cluster to what is wanted, node by node as `rollout` says, numbered from `first` on. Only the
 /// order on each node counts: what is on other nodes goes on running.
 pub(super) fn steps(cluster: &Cluster, rollout: &Rollout, first: u32) -> Result<Vec<PlannedStep>, Refusal> {
-    let all = plan::converge(&cluster.units, &cluster.definitions)?;
+    let all = planning::converge(cluster)?;
     let mut by_node: BTreeMap<NodeId, Steps> = BTreeMap::new();
     for (unit, steps) in all {
         by_node.entry(unit.node.clone()).or_default().insert(unit, steps);

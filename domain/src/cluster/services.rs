@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use super::decide::wrong_state;
 use super::event::Event;
 use super::planning::{self, NextNumbers};
@@ -10,7 +12,8 @@ use super::state::{Cluster, ClusterStatus};
 use crate::plan::{ClusterAction, Wanted};
 
 /// What is to become of services.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ServiceChange {
     /// They run, and what they need runs.
     Start,

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use super::care::Care;
 use super::follow_up::FollowUp;
-use super::job::{AttemptId, Job};
+use super::job::{AttemptId, Job, Task};
 use super::limits::Limits;
 use super::refusal::Refusal;
 use super::revision::Revision;
@@ -104,6 +105,9 @@ pub struct Cluster {
     pub jobs: BTreeMap<u32, Job>,
     /// Number of the newest task of all jobs; 0 before the first.
     pub last_task: u32,
+    /// What is known of its health, and what is left alone for maintenance.
+    #[serde(default, skip_serializing_if = "Care::is_empty")]
+    pub care: Care,
     /// Number of events applied.
     pub sequence: u64,
     /// The highest node number that was ever given; numbers are not given twice.
@@ -173,6 +177,22 @@ impl Cluster {
     #[must_use]
     pub fn next_job(&self) -> u32 {
         self.jobs.keys().next_back().map_or(1, |last| last + 1)
+    }
+
+    /// How long an attempt at a task may take, in ms: what its service says, else what is set for such tasks.
+    #[must_use]
+    pub fn time_of(&self, task: &Task) -> i64 {
+        let service = task.service.as_ref().and_then(|name| self.definitions.get(name));
+        let action = service.zip(task.name.service_action());
+        let own = action.and_then(|(service, action)| service.provisioner.actions.get(&action)?.timeout);
+        own.map_or_else(|| self.limits.time_of(task.name), |seconds| i64::from(seconds) * 1000)
+    }
+
+    /// When a task that may start has waited for a worker for too long, in ms. Only what is ready waits for one.
+    #[must_use]
+    pub fn queue_deadline(&self, job: &Job, task: &Task) -> Option<i64> {
+        let since = task.ready_since.filter(|_| job.ready.contains(&task.id.number))?;
+        Some(since.max(task.not_before).saturating_add(self.limits.wait_of(task.name)?))
     }
 
     /// Whether a service is meant to run.

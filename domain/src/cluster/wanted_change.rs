@@ -156,6 +156,7 @@ pub(super) fn forget_gone(cluster: &mut Cluster) {
         .units
         .iter()
         .filter(|(id, unit)| id.is_machine() && gone(unit) && unit.observed == Observed::Absent)
+        .filter(|(id, _)| !cluster.nodes.get(&id.node).is_some_and(Node::may_have_machine))
         .map(|(id, _)| id.node.clone())
         .collect();
     let services: BTreeSet<NodeId> = cluster

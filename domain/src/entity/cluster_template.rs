@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::base::{Base, Entity, Kind, Link, check_name};
+use crate::health::HealthRules;
 use crate::invalid::Invalid;
 use crate::lease::LeaseDuration;
 
@@ -230,6 +231,20 @@ pub struct Administration {
     /// How long clusters live.
     #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
     pub leaseduration: LeaseDuration,
+    /// How the health of clusters is looked after, where it differs from the settings.
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::null_as_default",
+        skip_serializing_if = "HealthRules::is_empty"
+    )]
+    pub health: HealthRules,
+}
+
+impl Administration {
+    fn check(&self, template: &str) -> Result<(), Invalid> {
+        self.health.check()?;
+        self.leaseduration.check(template)
+    }
 }
 
 impl Entity for ClusterTemplate {
@@ -246,7 +261,7 @@ impl Entity for ClusterTemplate {
     fn check(&self) -> Result<(), Invalid> {
         check_name("name", &self.base.name)?;
         self.constraints.check()?;
-        self.administration.leaseduration.check(&self.base.name)
+        self.administration.check(&self.base.name)
     }
 }
 
@@ -316,6 +331,6 @@ impl Entity for PartialTemplate {
 
     fn check(&self) -> Result<(), Invalid> {
         check_name("name", &self.base.name)?;
-        self.administration.leaseduration.check(&self.base.name)
+        self.administration.check(&self.base.name)
     }
 }

@@ -20,7 +20,7 @@ pub struct HardwareType {
     /// Common fields.
     #[serde(flatten)]
     pub base: Base,
-    /// By provider name; `flavor` is what the provider plugin is given.
+    /// By provider name; `flavor` is what the provider plugin is given, `price` (optional) what a machine costs per hour.
     #[serde(default, deserialize_with = "crate::lenient::map_of_text_maps")]
     pub providermap: ProviderMap,
 }
@@ -30,6 +30,13 @@ impl HardwareType {
     #[must_use]
     pub fn flavor(&self, provider: &str) -> Option<&str> {
         self.providermap.get(provider)?.get("flavor").map(String::as_str)
+    }
+
+    /// What a machine of this size costs per hour there, in whatever money the operator counts. What is no number is no price.
+    #[must_use]
+    pub fn price(&self, provider: &str) -> Option<f64> {
+        let price: f64 = self.providermap.get(provider)?.get("price")?.trim().parse().ok()?;
+        (price.is_finite() && price >= 0.0).then_some(price)
     }
 }
 

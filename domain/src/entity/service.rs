@@ -103,9 +103,11 @@ pub struct Output {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnChange {
-    /// Its configuration is written, and it is restarted.
+    /// Its configuration is written, and it is stopped and started.
     #[default]
     Restart,
+    /// Its configuration is written, and it is started once more: its start lets a running service take it up.
+    Reload,
     /// Its configuration is written; writing it is enough for a running service to take it up.
     Configure,
 }
@@ -214,6 +216,9 @@ pub struct ActionSpec {
     /// Values for the automator's fields.
     #[serde(default, deserialize_with = "crate::lenient::text_map")]
     pub fields: BTreeMap<String, String>,
+    /// How long an attempt at it may take, in seconds; without it, as long as the settings say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<u32>,
 }
 
 impl Service {
@@ -299,6 +304,14 @@ impl Entity for Service {
                     "name the automator that carries the action out, for example 'shell'",
                 ));
             }
+        }
+        if let Some((action, _)) = self.provisioner.actions.iter().find(|(_, spec)| spec.timeout == Some(0)) {
+            return Err(Invalid::new(
+                format!("provisioner.actions.{action:?}.timeout").to_lowercase(),
+                "0",
+                "is no time at all",
+                "give a number of seconds, or leave it out for the time that is set for all",
+            ));
         }
         for link in &self.links {
             if link.url.is_empty() {

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cooperage_domain::cluster::{Cluster, ClusterStatus, Effect, Job, JobStatus, Task, TaskState, due};
+use cooperage_domain::cluster::{
+    Cluster, ClusterStatus, Effect, Job, JobStatus, Task, TaskState, budget, due,
+};
 use cooperage_domain::id::NodeId;
 use cooperage_domain::plan::{Steps, converge};
 
@@ -17,10 +19,16 @@ pub fn check(cluster: &Cluster) {
         assert!(over || job.id == latest.id, "only the newest job is under way");
     }
     one_task_per_node(latest);
+    let limit = cluster.limits.max_running_tasks as usize;
+    assert!(limit == 0 || latest.running.len() <= limit, "no more tasks run than may");
+    waiting_tasks_know_why(cluster, latest);
     assert_eq!(cluster.status == ClusterStatus::Pending, latest.ended.is_none(), "pending is: a job is open");
     if latest.ended.is_none() && (latest.status != JobStatus::Paused || !latest.running.is_empty()) {
-        let something_is_due = due(cluster).iter().any(|effect| !matches!(effect, Effect::Expire { .. }));
-        assert!(something_is_due, "an open job has something to do or to wait for");
+        let something_is_due =
+            due(cluster).iter().any(|effect| matches!(effect, Effect::Start { .. } | Effect::Follow { .. }));
+        let left_alone = |number: &u32| cluster.in_maintenance(&latest.tasks[number].node).is_some();
+        let waits = latest.ready.iter().any(left_alone);
+        assert!(something_is_due || waits, "an open job has something to do or to wait for");
     }
     if cluster.status == ClusterStatus::Active {
         everything_is_as_wanted(cluster);
@@ -60,6 +68,19 @@ fn bookkeeping_is_right(job: &Job) {
     assert_eq!(job.ready, numbers(job, |task| task.state == TaskState::Waiting && free(task)), "ready");
     assert_eq!(job.running, numbers(job, |task| task.state == TaskState::Running), "running");
     assert_eq!(job.done as usize, numbers(job, |task| task.state == TaskState::Done).len(), "done");
+}
+
+/// What waits and has no reason may start, and what has one may not.
+fn waiting_tasks_know_why(cluster: &Cluster, job: &Job) {
+    let now = i64::from(i32::MAX) * 1000;
+    for task in job.tasks.values() {
+        let reasons = budget::why_waiting(cluster, task.id.number, now);
+        let may = budget::may_start(cluster, job, task, now);
+        let waits = task.state == TaskState::Waiting;
+        assert_eq!(waits && may.is_err(), !reasons.is_empty(), "{}: {may:?}, {reasons:?}", task.id);
+        assert!(reasons.iter().all(|reason| !reason.text.is_empty()));
+        assert_eq!(task.ready_since.is_some(), job.ready.contains(&task.id.number), "{}", task.id);
+    }
 }
 
 fn numbers(job: &Job, of: impl Fn(&Task) -> bool) -> BTreeSet<u32> {

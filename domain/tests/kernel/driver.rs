@@ -159,7 +159,15 @@ impl Driver {
                 let told = self.tell(Command::StartAttempt { task, worker: "w1".into() });
                 let job = self.world.job();
                 let busy = |number: &u32| *number != task && job.tasks[number].node == node;
-                assert_eq!(told.is_ok(), !job.running.iter().any(busy), "{told:?}");
+                let others = job.running.iter().filter(|number| **number != task).count();
+                let limit = self.world.cluster.limits.max_running_tasks as usize;
+                let full = limit != 0 && others >= limit;
+                assert_eq!(told.is_ok(), !full && !job.running.iter().any(busy), "{told:?}");
+            }
+            Effect::Overdue { task, at } => {
+                self.world.now = self.world.now.max(at);
+                // Its node may be busy, or the cluster at its limit: then it is no worker that it waits for.
+                let _ = self.tell(Command::TimeOutQueue { task, why: "all are busy".into() });
             }
             Effect::Follow { task, attempt, .. } => {
                 self.world.now += 1;
@@ -177,9 +185,9 @@ impl Driver {
 
     /// An open attempt if there is one, else a task to start.
     fn pick_first(&self) -> Option<Effect> {
-        due(&self.world.cluster)
-            .into_iter()
-            .find(|effect| !matches!(effect, Effect::Halt { .. } | Effect::Expire { .. }))
+        due(&self.world.cluster).into_iter().find(|effect| {
+            !matches!(effect, Effect::Halt { .. } | Effect::Expire { .. } | Effect::Overdue { .. })
+        })
     }
 
     fn tell(&mut self, command: Command) -> Result<(), Refusal> {
@@ -219,11 +227,16 @@ pub fn sketch() -> impl Strategy<Value = Sketch> {
     let service = (subsequence(&ACTIONS[..], 0..=6), subsequence(&NAMES[..], 0..=2));
     let services = prop::collection::vec(service, 1..=4);
     let nodes = prop::collection::vec(subsequence(&NAMES[..], 0..=3), 1..=3);
-    let limits = (1..=3_u32, 0..5_i64).prop_map(|(max_attempts, retry_delay)| Limits {
-        max_attempts,
-        retry_delay,
-        ..Limits::default()
-    });
+    let queue_timeout = prop_oneof![3 => Just(0), 1 => 1..20_i64];
+    let limits = (1..=3_u32, 0..5_i64, 0..=2_u32, queue_timeout).prop_map(
+        |(max_attempts, retry_delay, max_running_tasks, queue_timeout)| Limits {
+            max_attempts,
+            retry_delay,
+            max_running_tasks,
+            queue_timeout,
+            ..Limits::default()
+        },
+    );
     (services, nodes, limits).prop_map(|(services, nodes, limits)| {
         let mut text = String::new();
         for (number, (actions, needs)) in services.iter().enumerate() {
@@ -278,6 +291,7 @@ fn report() -> impl Strategy<Value = TaskReport> {
     (code, result(), hostname, addresses, "[a-zü\n]{0,9}").prop_map(
         |(status, result, hostname, ipaddresses, text)| TaskReport {
             status,
+            error_kind: None,
             result,
             hostname,
             ipaddresses,

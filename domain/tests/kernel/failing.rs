@@ -207,7 +207,8 @@ fn the_message_says_what_failed_where_and_how() {
     world.run_failing(TaskName::Install, 7);
     assert_eq!(
         world.message(),
-        "INSTALL web failed on n1.local after 3 attempts with code 7: it broke: 7 (what it printed is kept with the node)"
+        "INSTALL web failed on n1.local after 3 attempts with code 7: it broke: 7 (what it printed is kept with the node); \
+         its script failed: correct the script or its configuration, then retry"
     );
 }
 

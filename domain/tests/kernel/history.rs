@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::Once;
 
 use cooperage_domain::cluster::{
-    Cluster, ClusterStatus, Command, EVENT_VERSION, Event, OnFailure, Rollout, ServiceChange, create, replay,
+    CareChange, Cluster, ClusterStatus, Command, EVENT_VERSION, Event, OnFailure, Rollout, ServiceChange,
+    create, replay,
 };
 use cooperage_domain::layout::NoLayout;
 use cooperage_domain::task::TaskName;
@@ -86,6 +87,11 @@ fn changed(sketch: &Sketch) -> World {
     world.prolong(MORNING + 3_600_000).unwrap();
     let template = Box::new(world.cluster.template.clone());
     world.tell(Command::SyncTemplate { template, by: "ann".into() }).unwrap();
+    let maintenance =
+        |reason: Option<&str>| CareChange::Maintenance { node: None, reason: reason.map(str::to_owned) };
+    for change in [maintenance(Some("new disks")), maintenance(None)] {
+        world.tell(Command::Care { changes: vec![change], by: "ann".into() }).unwrap();
+    }
     world.delete().unwrap();
     world.run_all();
     world
@@ -179,6 +185,7 @@ fn every_kind_of_event_is_among_them() {
         "config_replaced",
         "template_replaced",
         "lease_changed",
+        "care_changed",
         "job_paused",
         "job_resumed",
         "attempt_started",

@@ -5,11 +5,13 @@
 mod abort;
 #[cfg(test)]
 mod add_services;
+mod budget;
+#[cfg(test)]
+mod care;
 #[cfg(test)]
 #[path = "../rules/cases.rs"]
 #[allow(dead_code, reason = "errors with labels occur in the case files of others")]
 mod cases;
-#[cfg(test)]
 mod check;
 #[cfg(test)]
 mod configure;
@@ -32,6 +34,8 @@ mod history;
 #[cfg(test)]
 mod journal;
 #[cfg(test)]
+mod kinds;
+#[cfg(test)]
 mod lifecycle;
 #[cfg(test)]
 mod living;
@@ -43,11 +47,17 @@ mod order;
 #[cfg(test)]
 mod pause;
 #[cfg(test)]
+mod preview;
+#[cfg(test)]
 mod prolong;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod provider;
+#[cfg(test)]
+mod rebase;
+#[cfg(test)]
+mod redecide;
 #[cfg(test)]
 mod request;
 #[cfg(test)]

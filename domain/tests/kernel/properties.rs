@@ -93,6 +93,8 @@ proptest! {
             retry_delay: times[1],
             max_retry_delay: times[2],
             max_log_length: 0,
+            queue_timeout: times[0],
+            ..Limits::default()
         };
         let mut world = World::new(&Sketch { limits, ..Sketch::alike("start", 2) });
         world.now = now;
@@ -100,6 +102,7 @@ proptest! {
             for command in [
                 Command::StartAttempt { task, worker: String::new() },
                 Command::TimeOutAttempt { task, attempt },
+                Command::TimeOutQueue { task, why: String::new() },
                 Command::FinishAttempt { task, attempt, report: TaskReport::failure(code, "") },
                 Command::Abort { by: String::new() },
                 Command::Retry { by: String::new() },

@@ -31,8 +31,10 @@ impl Outside {
                 Event::TaskSucceeded { task: number, .. } => self.succeeded(task(number)),
                 Event::TaskFailed { task: number, outcome, .. } => {
                     let task = task(number);
-                    // The worst case: whatever is not a clear refusal has left a machine behind.
-                    if task.name == TaskName::Create && !(200..300).contains(&outcome.code) {
+                    // The worst case: whatever is not a clear refusal has left a machine behind. Nobody asked for one
+                    // where no attempt was made.
+                    let asked = task.open_attempt().is_some();
+                    if asked && task.name == TaskName::Create && !(200..300).contains(&outcome.code) {
                         self.machines.insert(task.node.clone());
                     }
                 }

@@ -87,7 +87,7 @@ impl Sketch {
             config: self.config.as_object().cloned().unwrap(),
             dns_suffix: None,
             seed: Uuid::nil(),
-            limits: self.limits,
+            limits: self.limits.clone(),
         }
     }
 }
@@ -104,7 +104,10 @@ fn service(line: &str) -> Service {
     for action in actions.split_whitespace() {
         let key: ServiceAction = serde_json::from_value(json!(action)).unwrap();
         let fields = BTreeMap::from([("script".to_owned(), format!("{name}.sh"))]);
-        service.provisioner.actions.insert(key, ActionSpec { automator: "shell".into(), fields });
+        service
+            .provisioner
+            .actions
+            .insert(key, ActionSpec { automator: "shell".into(), fields, timeout: None });
     }
     service.dependencies.runtime.requires =
         needs.split_whitespace().map(str::to_owned).collect::<BTreeSet<_>>();

@@ -1,8 +1,8 @@
 //! A cluster under test: it is told things, time passes, and after every command all that must hold is checked.
 
 use cooperage_domain::cluster::{
-    Cluster, ClusterStatus, Command, Effect, Event, Job, JobStatus, Refusal, ServiceChange, Task, create,
-    decide, due, replay,
+    Cluster, ClusterStatus, Command, Effect, Event, Job, JobStatus, Redecided, Refusal, ServiceChange, Task,
+    create, decide, due, redecide, replay,
 };
 use cooperage_domain::plan::{Observed, Wanted};
 use cooperage_domain::task::{TaskName, TaskReport};
@@ -45,6 +45,7 @@ impl World {
 
     pub fn tell(&mut self, command: Command) -> Result<&[Event], Refusal> {
         let events = decide(&self.cluster, command, self.now)?;
+        decided_again(&self.cluster, &events);
         let mut next = Some(self.cluster.clone());
         for event in &events {
             cooperage_domain::cluster::apply(&mut next, event);
@@ -173,12 +174,16 @@ impl World {
     pub fn run_with(&mut self, mut code: impl FnMut(&Task) -> i64) {
         loop {
             let mut effects = due(&self.cluster);
-            effects.retain(|effect| !matches!(effect, Effect::Halt { .. } | Effect::Expire { .. }));
+            effects.retain(|effect| {
+                !matches!(effect, Effect::Halt { .. } | Effect::Expire { .. } | Effect::Overdue { .. })
+            });
             let (task, attempt) = match effects.into_iter().next() {
                 None => return,
                 Some(Effect::Follow { task, attempt, .. }) => (task, attempt),
                 Some(Effect::Start { task, not_before, .. }) => self.start_number(task, not_before),
-                Some(Effect::Halt { .. } | Effect::Expire { .. }) => unreachable!("left out above"),
+                Some(Effect::Halt { .. } | Effect::Expire { .. } | Effect::Overdue { .. }) => {
+                    unreachable!("left out above")
+                }
             };
             let report = report(code(&self.job().tasks[&task]));
             self.now += 10;
@@ -234,4 +239,11 @@ impl World {
 /// What a worker reports: success for 0, else a failure with that code.
 pub fn report(code: i64) -> TaskReport {
     if code == 0 { TaskReport::success() } else { TaskReport::failure(code, format!("it broke: {code}")) }
+}
+
+/// That what was just decided is decided again from what came of it. Every test that tells a cluster something comes by here.
+fn decided_again(cluster: &Cluster, events: &[Event]) {
+    if !events.is_empty() {
+        assert_eq!(redecide(Some(cluster), events), Redecided::Same(events.len()), "{events:#?}");
+    }
 }

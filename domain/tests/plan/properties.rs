@@ -69,7 +69,7 @@ fn service(at: usize, (actions, needs, provides): Parts) -> Service {
         PhaseDependencies { requires: names(runtime_requires), uses: names(runtime_uses) };
     service.dependencies.provides =
         provides.iter().map(|index| format!("p{}", at + index.index(4))).collect();
-    let spec = ActionSpec { automator: "shell".to_owned(), fields: BTreeMap::new() };
+    let spec = ActionSpec { automator: "shell".to_owned(), ..ActionSpec::default() };
     service.provisioner.actions = actions.into_iter().map(|action| (action, spec.clone())).collect();
     service
 }

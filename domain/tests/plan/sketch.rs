@@ -120,7 +120,7 @@ fn service(line: &str) -> Service {
     let mut parts = rest.split('|');
     for action in parts.next().unwrap().split_whitespace() {
         let action: ServiceAction = serde_json::from_value(action.into()).unwrap();
-        let spec = ActionSpec { automator: "shell".to_owned(), fields: BTreeMap::new() };
+        let spec = ActionSpec { automator: "shell".to_owned(), ..ActionSpec::default() };
         service.provisioner.actions.insert(action, spec);
     }
     for part in parts {

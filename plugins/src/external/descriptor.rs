@@ -33,6 +33,8 @@ pub struct Declared {
     pub environment: Vec<String>,
     /// Most memory of a run, in MB; 0: no limit; `None`: as the settings say.
     pub memory_mb: Option<u64>,
+    /// Whether it can be asked how a machine or a service is.
+    pub probes: bool,
 }
 
 /// What is wrong with a descriptor, where, and what to do.
@@ -54,6 +56,8 @@ struct Process {
     environment: Vec<String>,
     #[serde(default, rename = "memoryMb")]
     memory_mb: Option<u64>,
+    #[serde(default)]
+    probe: bool,
 }
 
 /// All plugin types below `dir`, in order of folders and files. Hidden folders are left out.
@@ -190,6 +194,7 @@ fn read(folder: &Path, file: &Path) -> Result<Vec<Declared>, DescriptorFault> {
             program: program.clone(),
             environment: process.environment.clone(),
             memory_mb: process.memory_mb,
+            probes: process.probe,
         });
     }
     Ok(found)

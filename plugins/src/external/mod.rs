@@ -18,6 +18,7 @@
 
 mod account;
 mod descriptor;
+mod health;
 mod host;
 mod masks;
 mod order;

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cooperage_domain::entity::{AutomatorType, ProviderType, ServiceAction};
+use cooperage_domain::health::Finding;
 use cooperage_domain::task::TaskReport;
 use serde_json::Value;
 
 use super::descriptor::Declared;
+use super::health::finding;
 use super::host::PluginHost;
 use crate::automator::Automator;
-use crate::context::{Context, TaskFault};
+use crate::context::{Context, GENERAL_FAILURE, TaskFault};
 use crate::provider::Provider;
 
 /// A provider that is a program.
@@ -52,6 +54,10 @@ impl Provider for ExternalProvider {
     async fn delete(&self, task: &Context) -> Result<TaskReport, TaskFault> {
         self.host.carry_out(&self.declared, task).await
     }
+
+    async fn probe(&self, task: &Context) -> Finding {
+        probe(&self.host, &self.declared, task).await
+    }
 }
 
 /// An automator that is a program.
@@ -80,5 +86,29 @@ impl Automator for ExternalAutomator {
 
     async fn act(&self, _: ServiceAction, task: &Context) -> Result<TaskReport, TaskFault> {
         self.host.carry_out(&self.declared, task).await
+    }
+
+    /// As a task of a job it is carried out like any other, whether or not the program says more than how it ended.
+    async fn probe(&self, task: &Context) -> Result<TaskReport, TaskFault> {
+        if task.order.task_id.number > 0 && !self.declared.probes {
+            return self.host.carry_out(&self.declared, task).await;
+        }
+        match probe(&self.host, &self.declared, task).await {
+            Finding::Up => Ok(TaskReport::success()),
+            Finding::Down(reason) => Ok(TaskReport::failure(GENERAL_FAILURE, reason)),
+            Finding::Gone(reason) | Finding::Unknown(reason) => Err(TaskFault::new(reason)),
+        }
+    }
+}
+
+/// Asks a program how a machine or a service is, if its descriptor says that it can tell.
+async fn probe(host: &Arc<PluginHost>, declared: &Declared, task: &Context) -> Finding {
+    let name = &declared.plugin_type.base.name;
+    if !declared.probes {
+        return Finding::Unknown(format!("plugin {name} cannot tell: its descriptor has no \"probe\": true"));
+    }
+    match host.carry_out(declared, task).await {
+        Ok(report) => finding(name, &report),
+        Err(fault) => Finding::Unknown(fault.message),
     }
 }

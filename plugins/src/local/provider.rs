@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cooperage_domain::entity::ProviderType;
+use cooperage_domain::health::Finding;
 use cooperage_domain::task::TaskReport;
 use serde_json::json;
 use slog::info;
@@ -17,7 +18,7 @@ use super::making::{Step, USER};
 use super::preflight::refuse_unless_usable;
 use super::ready::{Login, Readiness, look};
 use super::record::{Record, Stage, machine_id};
-use super::{blocking::blocking, descriptor};
+use super::{blocking::blocking, descriptor, namespace};
 use crate::context::{Context, TaskFault};
 use crate::output::Stream;
 use crate::provider::{Machine, MachineState, PowerAction, Provider};
@@ -78,6 +79,10 @@ impl Provider for LocalProvider {
         Ok(TaskReport::success())
     }
 
+    async fn probe(&self, task: &Context) -> Finding {
+        self.examine(task).await.unwrap_or_else(|fault| Finding::Unknown(fault.to_string()))
+    }
+
     async fn machines(&self) -> Result<Vec<Machine>, TaskFault> {
         let records = self.records.clone();
         let all = blocking(move || records.all()).await?;
@@ -121,6 +126,25 @@ impl LocalProvider {
 
     async fn has_machine(&self, task: &Context) -> Result<bool, LocalError> {
         Ok(self.record(&self.id_of(task).await?).await?.is_some())
+    }
+
+    /// Looks at a machine without waiting for its lock: what is read is small, and written in one step.
+    async fn examine(&self, task: &Context) -> Result<Finding, LocalError> {
+        let id = self.id_of(task).await?;
+        let Some(record) = self.record(&id).await? else {
+            return Ok(Finding::Gone(format!("machine {id} is not on this host")));
+        };
+        if record.stage != Stage::Ready {
+            return Ok(Finding::Down(format!("machine {id} is only partly there")));
+        }
+        if !self.hierarchies()?.runs(&id)? {
+            let words = last_words(&self.records.directory(&id)).await;
+            return Ok(Finding::Down(format!("machine {id} is off; its console says: {words}")));
+        }
+        if !namespace::path(&id).exists() {
+            return Ok(Finding::Down(format!("the network of machine {id} is gone")));
+        }
+        Ok(Finding::Up)
     }
 
     fn machine(&self, record: Record) -> Result<Machine, LocalError> {

@@ -25,7 +25,7 @@ use cooperage_domain::task::TaskReport;
 use crate::automator::Automator;
 use crate::context::{Context, TaskFault};
 use crate::resources::{PluginResources, ResourceKey, Side};
-use crate::ssh::{Execution, Finished, SshError, SshPool, Target, execute};
+use crate::ssh::{Execution, Finished, RunFile, SshError, SshPool, Target, execute, run_once};
 
 /// Name of the automator type.
 pub const AUTOMATOR_TYPE: &str = "shell";
@@ -38,6 +38,12 @@ const HOSTS_SCRIPT: &str = include_str!("hosts.sh");
 const PREAMBLE: &str = "set -e\n. ./hosts.sh\numask 022\n";
 /// Bounds an execution in case nobody else does; the job's own time limit is shorter.
 const LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How long a probe may take unless its field `timeout` says otherwise, and at most, in seconds.
+const PROBE_SECONDS: u64 = 10;
+const MOST_PROBE_SECONDS: u64 = 60;
+/// What a command ended with that `timeout` ended.
+const OVER_TIME: [u8; 2] = [124, 137];
 
 /// Brings services up by scripts over SSH.
 pub struct ShellAutomator {
@@ -92,26 +98,62 @@ impl Automator for ShellAutomator {
     }
 
     async fn act(&self, action: ServiceAction, task: &Context) -> Result<TaskReport, TaskFault> {
-        let service = task.order.config.service.as_ref();
-        let fields = service.map(|service| &service.action.fields);
-        let script = fields.and_then(|fields| fields.get("script")).filter(|name| !name.is_empty());
-        let Some(script) = script else {
-            let name = service.map_or("", |service| &service.name);
-            return Err(TaskFault::nothing_made(format!(
-                "service {name:?}: provisioner.actions.{action:?}.fields.script is missing; name a script"
-            )));
-        };
-        let args = fields.and_then(|fields| fields.get("args")).map_or("", String::as_str);
+        let (script, args) = script_of(task, &format!("{action:?}").to_lowercase())?;
         let order = serde_json::to_vec(&task.order).map_err(|fault| TaskFault::new(fault.to_string()))?;
         // The arguments are words of the operator's own shell line: quotes in them mean what they mean in a shell.
         let command = format!("{PREAMBLE}. ./params.sh\nexec ./{script} {args}\n");
         let execution = Execution::of_task(&task.order, command, LIMIT)
             .with_file("task.json", order)
             .with_file("params.sh", params::render(&task.order))
-            .with_program(script.clone(), self.script(task, script).await?);
+            .with_program(script, self.script(task, script).await?);
         let finished = self.execute(task, execution).await?;
         report(&format!("{script} {args}"), finished)
     }
+
+    /// The script runs beside `params.sh` only, leaves nothing behind, and its output stays out of the log of tasks.
+    async fn probe(&self, task: &Context) -> Result<TaskReport, TaskFault> {
+        let (script, args) = script_of(task, "probe")?;
+        let target = Target::from_order(&task.order)?;
+        let file =
+            |name: &str, content: Vec<u8>, executable| RunFile { name: name.to_owned(), content, executable };
+        let files = [
+            file("params.sh", params::render(&task.order).into_bytes(), false),
+            file(script, self.script(task, script).await?, true),
+        ];
+        let command = format!(". ./params.sh\nexec ./{script} {args}");
+        let limit = Duration::from_secs(probe_seconds(task));
+        let (output, cancel) = (&*task.output, &task.cancel);
+        let finished = run_once(&self.pool, &target, (&command, &files), limit, output, cancel).await;
+        let Finished { status, stdout_tail: stdout, stderr_tail: mut stderr } =
+            finished.map_err(|fault| fault_of(&fault))?;
+        if OVER_TIME.contains(&status.0) {
+            stderr.push_str(&format!("\n{script} was ended: it took longer than {} s\n", limit.as_secs()));
+        }
+        Ok(TaskReport { status: i64::from(status.0), stdout, stderr, ..TaskReport::default() })
+    }
+}
+
+/// The script of an action and its arguments.
+fn script_of<'a>(task: &'a Context, action: &str) -> Result<(&'a str, &'a str), TaskFault> {
+    let service = task.order.config.service.as_ref();
+    let field =
+        |name: &str| service.and_then(|service| service.action.fields.get(name)).map_or("", String::as_str);
+    match field("script") {
+        "" => {
+            let name = service.map_or("", |service| &service.name);
+            Err(TaskFault::nothing_made(format!(
+                "service {name:?}: provisioner.actions.{action}.fields.script is missing; name a script"
+            )))
+        }
+        script => Ok((script, field("args"))),
+    }
+}
+
+/// How long a probe may take.
+fn probe_seconds(task: &Context) -> u64 {
+    let service = task.order.config.service.as_ref();
+    let given = service.and_then(|service| service.action.fields.get("timeout")?.trim().parse().ok());
+    given.unwrap_or(PROBE_SECONDS).clamp(1, MOST_PROBE_SECONDS)
 }
 
 fn report(what: &str, finished: Finished) -> Result<TaskReport, TaskFault> {
@@ -144,6 +186,7 @@ fn descriptor() -> PluginType {
     let fields = [
         ("script".to_owned(), field("Script", "Name of a script, a plugin resource of kind scripts")),
         ("args".to_owned(), field("Arguments", "Words for the script, as in a shell")),
+        ("timeout".to_owned(), field("Time limit", "Seconds a probe may take: 10 unless said, 60 at most")),
     ];
     let scripts = ResourceType { format: ResourceFormat::File, permissions: Some("0755".to_owned()) };
     PluginType {

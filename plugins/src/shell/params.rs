@@ -9,7 +9,8 @@ use serde_json::Value;
 ///
 /// `CLUSTER_ID`, `NODE_ID`, `NODE_NUM`, `NODE_HOSTNAME`, `NODE_IP` (where services listen), `NODE_ACCESS_IP` (where the
 /// node is reached), `SERVICE`, `ACTION` (lower case), `ATTEMPT`, and for every text, number or boolean in the cluster's
-/// configuration `CONFIG_` and its path: `{"web": {"port": 80}}` becomes `CONFIG_WEB_PORT='80'`.
+/// configuration `CONFIG_` and its path: `{"web": {"port": 80}}` becomes `CONFIG_WEB_PORT='80'`. The values that the service
+/// declares to take are there as `INPUT_` and their names as well.
 #[must_use]
 pub fn render(order: &TaskOrder) -> String {
     let node = &order.config.node;
@@ -29,6 +30,9 @@ pub fn render(order: &TaskOrder) -> String {
     export("SERVICE", order.config.service.as_ref().map(|s| s.name.as_str()).unwrap_or_default());
     export("ACTION", &order.task_name.as_str().to_lowercase());
     export("ATTEMPT", &order.attempt.to_string());
+    for (key, value) in order.config.service.iter().flat_map(|service| &service.inputs) {
+        flatten(&format!("INPUT_{}", variable(key)), value, &mut export);
+    }
     for (key, value) in &order.config.cluster {
         flatten(&format!("CONFIG_{}", variable(key)), value, &mut export);
     }

@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 use cooperage_domain::entity::{AutomatorType, ServiceAction};
+use cooperage_domain::health::Finding;
 use cooperage_domain::task::TaskReport;
 
 use super::execution::execute;
+use super::health::health;
 use super::provider::descriptor;
 use crate::automator::Automator;
 use crate::context::{Context, TaskFault};
@@ -38,5 +40,17 @@ impl Automator for SimulatedAutomator {
     async fn act(&self, _: ServiceAction, task: &Context) -> Result<TaskReport, TaskFault> {
         execute(&self.directory, task).await?;
         Ok(TaskReport::success())
+    }
+
+    async fn probe(&self, task: &Context) -> Result<TaskReport, TaskFault> {
+        if task.order.task_id.number > 0 {
+            execute(&self.directory, task).await?;
+        }
+        let service = task.order.config.service.as_ref().map(|service| service.name.as_str());
+        match health(&self.directory, &task.order.node_id, service) {
+            Finding::Up => Ok(TaskReport::success()),
+            Finding::Down(why) => Ok(TaskReport::failure(1, why)),
+            Finding::Gone(why) | Finding::Unknown(why) => Err(TaskFault::new(why)),
+        }
     }
 }

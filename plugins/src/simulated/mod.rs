@@ -9,6 +9,8 @@
 //!   DIRECTORY/log                        a line for each begin and each end of an execution, in order
 //!   DIRECTORY/machines/NODE/             a machine
 //!   DIRECTORY/machines/NODE/done         what was done on it: task, service, execution
+//!   DIRECTORY/machines/NODE/health       how probes find it: `down WHY` or `unknown WHY`; without it, up
+//!   DIRECTORY/machines/NODE/health.NAME  the same of a service
 //!   DIRECTORY/runs/TASK-ATTEMPT/         an execution: who runs it, and its result once it has ended
 //!   DIRECTORY/locks/NODE                 held while something is done to the machine
 //! ```
@@ -18,6 +20,7 @@
 
 mod automator;
 mod execution;
+mod health;
 mod provider;
 mod scenario;
 

@@ -6,11 +6,13 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 use cooperage_domain::entity::{Base, FieldSchema, ParameterSet, Parameters, PluginType, ProviderType};
+use cooperage_domain::health::Finding;
 use cooperage_domain::task::TaskReport;
 use serde_json::{Map, Value};
 
 use super::SIMULATED_TYPE;
 use super::execution::execute;
+use super::health::health;
 use crate::context::{Context, TaskFault};
 use crate::provider::{Machine, MachineState, Provider};
 
@@ -72,6 +74,10 @@ impl Provider for SimulatedProvider {
     async fn delete(&self, task: &Context) -> Result<TaskReport, TaskFault> {
         execute(&self.directory, task).await?;
         Ok(TaskReport::success())
+    }
+
+    async fn probe(&self, task: &Context) -> Finding {
+        health(&self.directory, &task.order.node_id, None)
     }
 
     async fn machines(&self) -> Result<Vec<Machine>, TaskFault> {

@@ -3,7 +3,8 @@
 //! - [`Target`] says where to log in; its host key is pinned, and [`scan`] learns it once.
 //! - [`Transport`] and [`Connection`] are what every back end ([`Backend`]) offers: run, upload, download.
 //! - [`SshPool`] keeps connections open and lends them.
-//! - [`execute`] runs a task on a machine so that a crash on either side neither loses nor repeats it.
+//! - [`execute`] runs a task on a machine so that a crash on either side neither loses nor repeats it; [`run_once`] runs
+//!   something that may as well be repeated, and leaves nothing behind.
 
 mod backend;
 mod capture;
@@ -32,7 +33,7 @@ pub use exit_status::ExitStatus;
 pub use host_key::{HostKey, scan};
 pub use pool::{Lease, PoolLimits, SshPool};
 pub use quote::quoted;
-pub use remote_run::{Execution, Finished, RUNS_KEPT, RUNS_ROOT, RunFile, execute};
+pub use remote_run::{Execution, Finished, RUNS_KEPT, RUNS_ROOT, RunFile, execute, run_once};
 pub use russh_backend::RusshTransport;
 pub use target::{DEFAULT_PORT, Target};
 pub use transport::{Connection, Sink, Transport};

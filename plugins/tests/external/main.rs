@@ -7,4 +7,5 @@ mod ended;
 mod examples;
 mod failures;
 mod furnished;
+mod probe;
 mod rig;

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use cooperage_domain::health::Finding;
 use cooperage_domain::task::{TaskOrder, TaskReport};
 use cooperage_plugins::external::{
     Account, ExternalAutomator, ExternalProvider, PluginHost, ProcessLimits, declared,
@@ -78,13 +79,22 @@ impl Rig {
 
     /// Provider and automator `acme`, carried out by a script.
     pub fn with_script(self, script: &str) -> Self {
+        self.with_program(script, false)
+    }
+
+    /// The same, of a descriptor that says it can be asked how things are.
+    pub fn with_prober(self, script: &str) -> Self {
+        self.with_program(script, true)
+    }
+
+    fn with_program(self, script: &str, probe: bool) -> Self {
         let folder = self.folder.path().join("plugins/acme");
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("run"), script).unwrap();
         fs::set_permissions(folder.join("run"), fs::Permissions::from_mode(0o755)).unwrap();
         let descriptor = json!({
             "name": "acme", "providertypes": ["acme"], "automatortypes": [],
-            "process": {"executable": "run", "environment": ["CARGO_PKG_NAME"]},
+            "process": {"executable": "run", "environment": ["CARGO_PKG_NAME"], "probe": probe},
             "acme": {"name": "acme", "parameters": {"admin": {"fields": {"token": {"label": "T", "type": "password"}}}},
                 "resourceTypes": {"keys": {"format": "file", "permissions": "0600"}, "tools": {"format": "file", "permissions": "755"},
                     "books": {"format": "archive"}}}});
@@ -135,6 +145,12 @@ impl Rig {
 
     pub async fn execute(&self, order: TaskOrder) -> TaskReport {
         self.execute_within(order, 512).await
+    }
+
+    pub async fn probe(&self, order: TaskOrder) -> Finding {
+        let output = Arc::clone(&self.noted);
+        let context = Context { tenant: "superadmin".into(), order, output, cancel: self.cancel.clone() };
+        self.plugins(512).probe(&context).await
     }
 
     /// With so much memory.

@@ -7,4 +7,5 @@ mod crash;
 mod lab;
 mod life;
 mod many;
+mod probe;
 mod refusals;

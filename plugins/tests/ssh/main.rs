@@ -5,6 +5,7 @@
 mod commands;
 mod durable;
 mod files;
+mod once;
 mod peers;
 mod pool;
 mod proxy;

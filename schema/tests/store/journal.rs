@@ -12,6 +12,7 @@ use crate::sample::{append, cluster_row, event, task_row};
 on_both_engines![
     what_was_written_is_replayed,
     a_snapshot_is_followed_by_its_tail,
+    any_moment_of_the_past_is_found,
     a_conflict_in_a_batch_fails_alone,
     a_refused_projection_takes_only_its_own_events_along,
     the_same_append_again_is_acknowledged,
@@ -72,6 +73,32 @@ fn what_was_written_is_replayed(fresh: &Fresh) {
     assert_eq!((first.at_ms, &*first.actor, &*first.who), (1_700_000_000_000, "cluster", "ann"));
     assert_eq!(store.load_until(ClusterId(1), 2).unwrap().events, replay.events[..2]);
     assert_eq!(store.events(ClusterId(1), 2, 1).unwrap(), replay.events[1..2]);
+}
+
+fn any_moment_of_the_past_is_found(fresh: &Fresh) {
+    let store = fresh.open();
+    let journal = store.journal();
+    let at = |at_ms, expected, texts: &[&str], snapshot: Option<&str>| {
+        let snapshot = snapshot.map(str::to_owned);
+        journal.append_blocking(Append { at_ms, snapshot, ..append(1, expected, texts) }).unwrap();
+    };
+    at(100, 0, &["a", "b"], Some("after b"));
+    at(200, 2, &["c"], None);
+    at(300, 3, &["d", "e"], Some("after e"));
+    journal.append_blocking(append(2, 0, &["other"])).unwrap();
+    let id = ClusterId(1);
+    let before = |before, limit| -> Vec<u64> {
+        store.events_before(id, before, limit).unwrap().iter().map(|event| event.sequence).collect()
+    };
+    assert_eq!((before(u64::MAX, 9), before(4, 2), before(1, 9)), (vec![5, 4, 3, 2, 1], vec![3, 2], vec![]));
+    for (time, last) in [(99, None), (100, Some(2)), (299, Some(3)), (i64::MAX, Some(5))] {
+        assert_eq!(store.sequence_at(id, time).unwrap(), last, "{time}");
+    }
+    assert_eq!(store.snapshot_sequences(id).unwrap(), [2, 5]);
+    let until = |last| store.snapshot_until(id, last).unwrap().map(|found| (found.sequence, found.state));
+    assert_eq!(until(1), None);
+    assert_eq!(until(4), Some((2, "after b".to_owned())));
+    assert_eq!(until(u64::MAX), Some((5, "after e".to_owned())));
 }
 
 fn a_snapshot_is_followed_by_its_tail(fresh: &Fresh) {

@@ -15,6 +15,7 @@ mod opening;
 mod output;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod proposals;
 mod records;
 mod resources;
 #[cfg(feature = "postgres")]

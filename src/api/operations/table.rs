@@ -30,6 +30,15 @@ const fn inner(method: Method, path: &'static str, rule: Rule, summary: &'static
 
 const SECRETS: (&str, &str) = ("secrets", "true: with secrets, for admins only");
 const DRY_RUN: (&str, &str) = ("dryRun", "true: say what would be done, and do nothing");
+/// What a change of a cluster may be asked for with.
+const SHOW: &[(&str, &str)] = &[DRY_RUN, ("save", "true, with `dryRun`: keep what is shown as a plan")];
+
+/// The same for a delete.
+const DELETE: &[(&str, &str)] = &[
+    DRY_RUN,
+    ("save", "true, with `dryRun`: keep what is shown as a plan"),
+    ("now", "true: stop a job under way for it"),
+];
 const TENANT: (&str, &str) = ("tenant", "in this tenant; others than the own for superadmins only");
 const STATUS: (&str, &str) = ("status", "only those in these states, separated by commas");
 const RESOURCE_STATUS: (&str, &str) = ("status", "only those that are active, inactive, staged or recalled");
@@ -39,6 +48,10 @@ pub(super) fn operations() -> Vec<Operation> {
     [
         clusters(),
         cluster_changes(),
+        care(),
+        living(),
+        proposals(),
+        past(),
         nodes(),
         catalog(),
         plugins(),
@@ -62,12 +75,16 @@ fn clusters() -> Vec<Operation> {
             .gives("ClusterCreated")
             .query(&[DRY_RUN, ("strict", "true: without a layout refuse with 422")])
             .refuses(&[404, 409, 422]),
-        get("/v2/clusters/{id}", see, "Everything about a cluster").gives("Cluster"),
+        get("/v2/clusters/{id}", see, "Everything about a cluster")
+            .gives("Cluster")
+            .query(&[("at", "as it was: a revision, a job's id, a time (RFC 3339 or ms since 1970)")]),
         delete("/v2/clusters/{id}", change, "Delete a cluster: give all its machines back")
             .takes("ProviderFields")
+            .query(DELETE)
             .refuses(&[409]),
         post("/v2/clusters/{id}", change, "End a cluster's lease at another time")
             .takes("LeaseChange")
+            .query(SHOW)
             .refuses(&[409]),
         get("/v2/clusters/{id}/status", see, "How far the latest job of a cluster is").gives("ClusterStatus"),
         get("/v2/clusters/{id}/services", see, "Names of a cluster's services").gives("[Name]"),
@@ -100,13 +117,16 @@ fn clusters() -> Vec<Operation> {
 
 fn cluster_changes() -> Vec<Operation> {
     let change = Rule::write(User, Clusters);
-    let on_one = |path, summary| post(path, change, summary).takes("ProviderFields").refuses(&[409]);
+    let on_one =
+        |path, summary| post(path, change, summary).takes("ProviderFields").query(SHOW).refuses(&[409]);
     vec![
         put("/v2/clusters/{id}/config", change, "Give a cluster another configuration, as a whole")
             .takes("ConfigChange")
+            .query(SHOW)
             .refuses(&[409]),
         post("/v2/clusters/{id}/services", change, "Add services to the nodes there are")
             .takes("ServicesToAdd")
+            .query(SHOW)
             .refuses(&[409]),
         on_one("/v2/clusters/{id}/services/start", "Start all services of a cluster"),
         on_one("/v2/clusters/{id}/services/stop", "Stop all services of a cluster"),
@@ -119,6 +139,109 @@ fn cluster_changes() -> Vec<Operation> {
         on_one("/v2/clusters/{id}/resume", "Go on with a cluster that is paused"),
         on_one("/v2/clusters/{id}/abort", "Stop a create; what runs may end"),
         on_one("/v2/clusters/{id}/retry", "Go on with a create that failed"),
+    ]
+}
+
+fn care() -> Vec<Operation> {
+    let (see, change) = (Rule::read(Reader, Clusters), Rule::write(User, Clusters));
+    let of_cluster = "/v2/clusters/{id}/maintenance";
+    let of_node = "/v2/clusters/{id}/nodes/{node}/maintenance";
+    vec![
+        get("/v2/clusters/{id}/health", see, "How machines and services are, and how they are looked after")
+            .gives("HealthReport"),
+        put("/v2/clusters/{id}/health", change, "Say what happens when machines of a cluster are down")
+            .takes("HealSwitch")
+            .refuses(&[409]),
+        put(of_cluster, change, "Leave a cluster alone: nothing starts there, no probes, no healing")
+            .takes("MaintenanceReason")
+            .refuses(&[409]),
+        delete(of_cluster, change, "End a cluster's maintenance; what waited goes on").refuses(&[409]),
+        put(of_node, change, "Leave a node alone").takes("MaintenanceReason").refuses(&[409]),
+        delete(of_node, change, "End a node's maintenance").refuses(&[409]),
+    ]
+}
+
+fn living() -> Vec<Operation> {
+    let change = Rule::write(User, Clusters);
+    let on_one = |path, takes, summary| post(path, change, summary).takes(takes).query(SHOW).refuses(&[409]);
+    vec![
+        on_one("/v2/clusters/{id}/resize", "SizeChange", "Make more machines, or give some back"),
+        on_one("/v2/clusters/{id}/services/remove", "ServicesToAdd", "Take services off a cluster"),
+        on_one(
+            "/v2/clusters/{id}/services/{service}/errands/{errand}",
+            "ErrandOrder",
+            "Run an errand of a service",
+        ),
+        on_one("/v2/clusters/{id}/replace", "MachinesAnew", "Make machines anew, with all that is on them"),
+        on_one("/v2/clusters/{id}/heal", "MachinesAnew", "Make machines anew that are lost"),
+        on_one(
+            "/v2/clusters/{id}/reconfigure",
+            "Reconfiguration",
+            "Give other values, and bring up again those services that take them",
+        ),
+        on_one("/v2/clusters/{id}/upgrade", "UpgradeOrder", "Bring template and services to newer versions"),
+        on_one("/v2/clusters/{id}/rollback", "RollBackOrder", "Go back to what was wanted once"),
+        on_one(
+            "/v2/clusters/{id}/converge",
+            "Convergence",
+            "Look at every service, and mend what is not as wanted",
+        ),
+        on_one(
+            "/v2/clusters/{id}/cancel",
+            "Cancellation",
+            "Stop whatever is under way, and undo it if so asked",
+        ),
+    ]
+}
+
+fn proposals() -> Vec<Operation> {
+    let (see, change) = (Rule::read(Reader, Clusters), Rule::write(User, Clusters));
+    vec![
+        get("/v2/clusters/{id}/saved-plans", see, "Plans of a cluster that were saved, newest first")
+            .gives("[Proposal]"),
+        get("/v2/clusters/{id}/saved-plans/{plan}", see, "A saved plan, as it was shown").gives("SavedPlan"),
+        delete("/v2/clusters/{id}/saved-plans/{plan}", change, "Forget a saved plan").refuses(&[409]),
+        post("/v2/clusters/{id}/saved-plans/{plan}/apply", change, "Do exactly what a saved plan showed")
+            .gives("CarriedOut")
+            .refuses(&[409]),
+        get("/v2/clusters/{id}/drafts", see, "Drafts of changes to a cluster, newest first").gives("[Draft]"),
+        post("/v2/clusters/{id}/drafts", change, "Draft a change: keep it, and see what it would do")
+            .takes("DraftedOperation")
+            .gives("Draft"),
+        get("/v2/clusters/{id}/drafts/{draft}", see, "A draft, with what it would do now").gives("Draft"),
+        put("/v2/clusters/{id}/drafts/{draft}", change, "Put another change in a draft's place")
+            .takes("DraftedOperation")
+            .gives("Draft")
+            .refuses(&[409, 412]),
+        delete("/v2/clusters/{id}/drafts/{draft}", change, "Forget a draft").refuses(&[409]),
+        post("/v2/clusters/{id}/drafts/{draft}/commit", change, "Make a draft's change")
+            .gives("CarriedOut")
+            .refuses(&[409, 412]),
+    ]
+}
+
+fn past() -> Vec<Operation> {
+    let see = Rule::read(Reader, Clusters);
+    vec![
+        get("/v2/clusters/{id}/history", see, "What happened to a cluster, in words, newest first")
+            .gives("[Happened]")
+            .query(&[
+                ("job", "only of this job"),
+                ("kind", "only events of these kinds, separated by commas"),
+                ("before", "only before this revision"),
+            ]),
+        get("/v2/clusters/{id}/diff", see, "What is different in a cluster between two moments")
+            .gives("ClusterDiff")
+            .query(&[
+                ("from", "a revision, a job's id, a time (RFC 3339 or ms since 1970)"),
+                ("to", "the same; now unless said otherwise"),
+            ]),
+        get(
+            "/v2/clusters/{id}/replay",
+            see,
+            "Read a cluster's journal from its begin, and decide again what it holds",
+        )
+        .gives("Replayed"),
     ]
 }
 

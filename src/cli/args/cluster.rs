@@ -4,7 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
-use super::{FieldArgs, WaitArgs, WatchArgs, YesArgs};
+use super::create::CreateArgs;
+use super::draft::{ApplyPlanArgs, DraftCommand};
+use super::living::{
+    CancelArgs, ConvergeArgs, ErrandArgs, MachinesArgs, RemoveServiceArgs, ResizeArgs, RollBackArgs, SetArgs,
+    UpgradeArgs,
+};
+use super::past::{ClusterDiffArgs, HistoryArgs, ShowArgs};
+use super::{FieldArgs, PreviewArgs, WaitArgs, WatchArgs, YesArgs};
 use crate::cli::complete;
 use crate::exports::Format;
 
@@ -28,8 +35,15 @@ Ctrl-C stops watching; the cluster goes on.")]
     )]
     List(ListArgs),
     /// Show a cluster and its nodes
-    #[command(visible_alias = "get", after_help = "Example: cooperage cluster show shop")]
-    Show(Seen),
+    #[command(
+        visible_alias = "get",
+        after_help = "Examples:
+  cooperage cluster show shop
+  cooperage cluster show shop --at 2027-01-31T18:00   as it was at that time here
+  cooperage cluster show shop --at 120                as it was at revision 120
+  cooperage cluster show shop --at 00000042-003       as it was when that job ended"
+    )]
+    Show(ShowArgs),
     /// Show how far the latest job is
     #[command(after_help = "Example: cooperage cluster status shop --watch")]
     Status(Seen),
@@ -112,15 +126,69 @@ For scripts: there is no result, the exit code says how it went.")]
         after_help = "Example: cooperage cluster add-service shop redis"
     )]
     AddService(AddServiceArgs),
+    /// Take services off a cluster: they are stopped and removed
+    #[command(
+        visible_alias = "remove-services",
+        after_help = "Example: cooperage cluster remove-service shop redis --plan"
+    )]
+    RemoveService(Box<RemoveServiceArgs>),
+    /// Make more machines, or give some back
+    #[command(
+        visible_alias = "scale",
+        after_help = "Examples:
+  cooperage cluster resize shop 6                      to 6 machines in all
+  cooperage cluster resize shop --service nginx=+2     two more with nginx
+  cooperage cluster resize shop 4 --plan               which ones would go, and why
+  cooperage cluster resize shop --remove 1004"
+    )]
+    Resize(Box<ResizeArgs>),
+    /// Make machines anew that work, with all that is on them
+    #[command(after_help = "Example: cooperage cluster replace shop 1003 1004 --max-in-flight 1")]
+    Replace(Box<MachinesArgs>),
+    /// Make machines anew that are lost
+    #[command(after_help = "Example: cooperage cluster heal shop 1003")]
+    Heal(Box<MachinesArgs>),
+    /// Change values; only services that take them are brought up again
+    #[command(after_help = "Examples:
+  cooperage cluster set shop counter.title=Sale --plan
+  cooperage cluster set shop nginx.port=8080 --canary 1 --hold 30s --on-failure roll-back")]
+    Set(Box<SetArgs>),
+    /// Bring a cluster to newer versions of its template and services
+    #[command(after_help = "Examples:
+  cooperage cluster upgrade shop --plan
+  cooperage cluster upgrade shop --service counter --canary 1 --max-in-flight 2 --hold 1m --on-failure roll-back")]
+    Upgrade(Box<UpgradeArgs>),
+    /// Go back to what was wanted before the last change, or at a revision
+    #[command(
+        visible_alias = "roll-back",
+        after_help = "Examples:
+  cooperage cluster rollback shop --plan
+  cooperage cluster rollback shop 120"
+    )]
+    Rollback(Box<RollBackArgs>),
+    /// Look at every service, and mend what is not as wanted
+    #[command(
+        visible_alias = "anneal",
+        after_help = "Examples:
+  cooperage cluster converge shop
+  cooperage cluster converge shop --only-look"
+    )]
+    Converge(Box<ConvergeArgs>),
+    /// Run an errand of a service, such as a backup
+    #[command(after_help = "Example: cooperage cluster errand shop redis backup")]
+    Errand(Box<ErrandArgs>),
+    /// Stop whatever is under way, and undo it if so asked
+    #[command(after_help = "Example: cooperage cluster cancel shop --undo")]
+    Cancel(Box<CancelArgs>),
     /// Start nothing new; what is running ends
     #[command(after_help = "Example: cooperage cluster pause shop")]
-    Pause(Which),
+    Pause(Told),
     /// Go on with a job that was paused
     #[command(after_help = "Example: cooperage cluster resume shop")]
     Resume(Job),
     /// Stop creating a cluster; what is running ends, nothing new starts
     #[command(after_help = "Example: cooperage cluster abort shop")]
-    Abort(Which),
+    Abort(Told),
     /// Go on with a job that failed: only what is not done is done
     #[command(after_help = "Example: cooperage cluster retry shop")]
     Retry(Job),
@@ -134,12 +202,57 @@ For scripts: there is no result, the exit code says how it went.")]
   cooperage cluster lease shop --until 2027-01-31T18:00   at that time here"
     )]
     Lease(LeaseArgs),
+    /// Show how machines and services are, or say what happens when machines are down
+    #[command(after_help = "Examples:
+  cooperage cluster health shop --watch
+  cooperage cluster health shop --heal auto       replace machines that are down
+  cooperage cluster health shop --heal template   do as the template says")]
+    Health(HealthArgs),
+    /// Leave a cluster or a node alone, or no longer
+    #[command(after_help = "Examples:
+  cooperage cluster maintenance shop on --node 1001 --reason 'new disks'
+  cooperage cluster maintenance shop off --node 1001
+
+What runs ends; nothing new starts there, it is not probed and not healed. What waits goes on when it ends.")]
+    Maintenance(MaintenanceArgs),
     /// Take over the newest version of the cluster's template
     #[command(after_help = "Example: cooperage cluster sync shop")]
-    Sync(Which),
+    Sync(Told),
     /// Delete a cluster with all its machines
     #[command(visible_alias = "rm", after_help = "Example: cooperage cluster delete shop")]
     Delete(DeleteArgs),
+    /// Carry out exactly what a saved plan showed; refused when the cluster has moved on
+    #[command(after_help = "Examples:
+  cooperage cluster restart shop --plan --save restart.json
+  cooperage cluster apply-plan shop restart.json
+  cooperage cluster apply-plan shop 3")]
+    ApplyPlan(ApplyPlanArgs),
+    /// Changes that are thought up now and made later
+    #[command(subcommand, visible_alias = "drafts")]
+    Draft(DraftCommand),
+    /// Show everything that happened to a cluster, newest first
+    #[command(after_help = "Examples:
+  cooperage cluster history shop
+  cooperage cluster history shop --job 3 --limit 1000
+  cooperage cluster history shop --kind config_replaced,job_planned")]
+    History(HistoryArgs),
+    /// Show what is different between two moments of a cluster
+    #[command(after_help = "Examples:
+  cooperage cluster diff shop 120                     since revision 120
+  cooperage cluster diff shop 00000042-003 00000042-005
+  cooperage cluster diff shop 2027-01-31T18:00 2027-02-01T18:00")]
+    Diff(ClusterDiffArgs),
+}
+
+/// What is told a cluster without any more words.
+#[derive(Debug, Clone, Args)]
+pub struct Told {
+    /// Which cluster.
+    #[command(flatten)]
+    pub which: Which,
+    /// Whether it is only shown.
+    #[command(flatten)]
+    pub preview: PreviewArgs,
 }
 
 /// Which cluster.
@@ -170,6 +283,9 @@ pub struct Job {
     /// For how long.
     #[command(flatten)]
     pub wait: WaitArgs,
+    /// Whether it is only shown.
+    #[command(flatten)]
+    pub preview: PreviewArgs,
 }
 
 /// Which clusters.
@@ -190,55 +306,6 @@ pub struct ListArgs {
     /// Whether once or again and again.
     #[command(flatten)]
     pub watch: WatchArgs,
-}
-
-/// What to create.
-#[derive(Debug, Clone, Args)]
-pub struct CreateArgs {
-    /// Name of the cluster
-    pub name: String,
-    /// What it is made from
-    #[arg(short, long, add = complete::templates())]
-    pub template: String,
-    /// Number of machines
-    #[arg(short = 'n', long)]
-    pub size: u32,
-    /// Free text
-    #[arg(long, default_value = "")]
-    pub description: String,
-    /// Where the machines come from; without it, the template's
-    #[arg(long, add = complete::providers())]
-    pub provider: Option<String>,
-    /// A service; may be repeated, replaces the template's list
-    #[arg(long = "service", value_name = "SERVICE", value_delimiter = ',', add = complete::services())]
-    pub services: Vec<String>,
-    /// Hardware type of all nodes; without it, the template's
-    #[arg(long, add = complete::hardware())]
-    pub hardware: Option<String>,
-    /// Image type of all nodes; without it, the template's
-    #[arg(long, add = complete::images())]
-    pub image: Option<String>,
-    /// A value of the configuration, over the template's; JSON where it is JSON, else text
-    #[arg(long = "config", value_name = "PATH=VALUE")]
-    pub config: Vec<String>,
-    /// File (YAML, JSON or TOML) with values of the configuration, over the template's
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub config_file: Option<PathBuf>,
-    /// How long it may live: 45m, 12h, 7d, forever
-    #[arg(long, value_name = "TIME")]
-    pub lease: Option<String>,
-    /// Domain of the host names
-    #[arg(long, value_name = "DOMAIN")]
-    pub dns_suffix: Option<String>,
-    /// What the provider asks for.
-    #[command(flatten)]
-    pub fields: FieldArgs,
-    /// Show nodes, tasks and predicted time, and create nothing
-    #[arg(long = "dry-run", visible_alias = "plan")]
-    pub dry_run: bool,
-    /// For how long to wait.
-    #[command(flatten)]
-    pub wait: WaitArgs,
 }
 
 /// Which configuration.
@@ -265,9 +332,9 @@ pub struct ConfigArgs {
     /// Do not restart services
     #[arg(long)]
     pub no_restart: bool,
-    /// Show what would change, and change nothing
-    #[arg(long)]
-    pub dry_run: bool,
+    /// Whether it is only shown.
+    #[command(flatten)]
+    pub preview: PreviewArgs,
     /// What the provider asks for.
     #[command(flatten)]
     pub fields: FieldArgs,
@@ -379,6 +446,9 @@ pub struct ServicesArgs {
     /// For how long to wait.
     #[command(flatten)]
     pub wait: WaitArgs,
+    /// Whether it is only shown.
+    #[command(flatten)]
+    pub preview: PreviewArgs,
 }
 
 /// What to add.
@@ -396,6 +466,9 @@ pub struct AddServiceArgs {
     /// For how long to wait.
     #[command(flatten)]
     pub wait: WaitArgs,
+    /// Whether it is only shown.
+    #[command(flatten)]
+    pub preview: PreviewArgs,
 }
 
 /// When a lease ends.
@@ -413,6 +486,37 @@ pub struct LeaseArgs {
     /// At this time: 2027-01-31T18:00 here, or with a time zone
     #[arg(long, value_name = "TIME", group = "end")]
     pub until: Option<String>,
+    /// Whether it is only shown.
+    #[command(flatten)]
+    pub preview: PreviewArgs,
+}
+
+/// Whose health.
+#[derive(Debug, Clone, Args)]
+pub struct HealthArgs {
+    /// Which cluster.
+    #[command(flatten)]
+    pub seen: Seen,
+    /// From now on do this with machines that are down: auto, alarm, off, or as the template says
+    #[arg(long, value_name = "MODE", value_parser = ["auto", "alarm", "off", "template"])]
+    pub heal: Option<String>,
+}
+
+/// What to leave alone.
+#[derive(Debug, Clone, Args)]
+pub struct MaintenanceArgs {
+    /// Which cluster.
+    #[command(flatten)]
+    pub which: Which,
+    /// Whether it begins or ends
+    #[arg(value_parser = ["on", "off"])]
+    pub switch: String,
+    /// Only this node: number, host name or id
+    #[arg(long, add = complete::nodes())]
+    pub node: Option<String>,
+    /// Why, for people
+    #[arg(long, default_value = "")]
+    pub reason: String,
 }
 
 /// What to delete.
@@ -424,10 +528,16 @@ pub struct DeleteArgs {
     /// Whether to ask.
     #[command(flatten)]
     pub yes: YesArgs,
+    /// Stop a job under way for it
+    #[arg(long)]
+    pub now: bool,
     /// What the provider asks for.
     #[command(flatten)]
     pub fields: FieldArgs,
     /// For how long to wait.
     #[command(flatten)]
     pub wait: WaitArgs,
+    /// Whether it is only shown.
+    #[command(flatten)]
+    pub preview: PreviewArgs,
 }

@@ -4,7 +4,11 @@
 
 mod audit;
 pub mod cluster;
+pub mod create;
+pub mod draft;
+pub mod living;
 mod nouns;
+pub mod past;
 mod provisioner;
 mod waiting;
 
@@ -12,12 +16,15 @@ mod waiting;
 pub use audit::OutcomeArg;
 pub use audit::{AuditArgs, AuditCommand, AuditFilterArgs, SecretsAt, SecretsCommand};
 pub use cluster::{
-    AddServiceArgs, ClusterCommand, ConfigArgs, CreateArgs, DeleteArgs, ExportArgs, LeaseArgs, ListArgs,
-    LogsArgs, PlanArgs, Seen, ServicesArgs, SshArgs, WaitForArgs,
+    AddServiceArgs, ClusterCommand, ConfigArgs, DeleteArgs, ExportArgs, HealthArgs, LeaseArgs, ListArgs,
+    LogsArgs, MaintenanceArgs, PlanArgs, Seen, ServicesArgs, SshArgs, Told, WaitForArgs,
 };
+pub use create::CreateArgs;
+pub use draft::{ApplyPlanArgs, DraftCommand, DraftedArgs};
 pub use nouns::Noun;
+pub use past::{ClusterDiffArgs, HistoryArgs, ShowArgs};
 pub use provisioner::{ProvisionerArgs, ProvisionerNoun};
-pub use waiting::{FieldArgs, WaitArgs, WatchArgs, YesArgs};
+pub use waiting::{FieldArgs, PreviewArgs, WaitArgs, WatchArgs, YesArgs};
 
 use std::path::PathBuf;
 

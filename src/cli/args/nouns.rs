@@ -7,8 +7,8 @@ use crate::cli::client::Client;
 use crate::cli::failure::Failure;
 use crate::cli::screen::Screen;
 use crate::cli::{
-    apply, audit, cluster, entity, image, import_export, metrics, node, plugin, profile, resource, secrets,
-    status, template, tenant, token, user,
+    apply, audit, cluster, entity, image, import_export, metrics, node, plugin, profile, replay, resource,
+    secrets, status, template, tenant, token, user,
 };
 use cooperage_domain::entity::Kind;
 
@@ -124,6 +124,11 @@ What is not in the file is removed. To add to what is there, use `cooperage appl
     /// How secrets are kept, and new keys for them
     #[command(subcommand)]
     Secrets(super::SecretsCommand) => secrets::run();
+    /// Read journals from their begin, decide again what they hold, and tell the first difference
+    #[command(after_help = "Examples:
+  cooperage replay shop
+  cooperage replay --all -o json")]
+    Replay(replay::ReplayArgs) => replay::run();
     /// Whether the server answers
     #[command(after_help = "Example: cooperage status --server http://10.0.0.5:55054")]
     Status(status::StatusArgs) => status::run();

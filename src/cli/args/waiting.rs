@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use cooperage_domain::invalid::Invalid;
 use serde_json::{Map, Value};
 
@@ -34,6 +34,17 @@ impl WaitArgs {
     pub fn limit(&self) -> Result<Option<Duration>, Invalid> {
         self.timeout.as_deref().map(|text| duration::parse("--timeout", text)).transpose()
     }
+}
+
+/// Looking at what would be done before it is done.
+#[derive(Debug, Clone, Default, Args)]
+pub struct PreviewArgs {
+    /// Show what would be done, how long it takes and what cannot be undone, and do nothing
+    #[arg(long, visible_alias = "dry-run")]
+    pub plan: bool,
+    /// With --plan: keep the plan, to be carried out exactly so with `cooperage cluster apply-plan`, and write it to this file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "plan")]
+    pub save: Option<PathBuf>,
 }
 
 /// Watching.

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::config_values::{merge, parse_override, remove};
 use super::find;
 use super::outcome::begun;
+use super::planned::{self, Verb};
 use crate::cli::args::ConfigArgs;
 use crate::cli::client::Client;
 use crate::cli::difference;
@@ -38,13 +39,11 @@ pub async fn run(args: &ConfigArgs, client: &Client, screen: &Screen) -> Result<
         return Ok(());
     }
     lines.iter().for_each(|line| screen.note(line));
-    if args.dry_run {
-        screen.done(&after, "nothing was changed");
-        return Ok(());
-    }
     let fields = args.fields.read()?;
     let body = json!({ "config": after, "restart": !args.no_restart, "providerFields": fields });
-    let _: Value = client.put(&path, &body).await?;
+    if !planned::change(Verb::Put, &path, &body, &args.preview, client, screen).await? {
+        return Ok(());
+    }
     begun(client, &id, screen, &args.wait).await
 }
 
@@ -73,7 +72,7 @@ fn changed(args: &ConfigArgs, before: &Map<String, Value>) -> Result<Option<Map<
 }
 
 /// The configuration as somebody leaves it in an editor. What cannot be read is kept.
-fn edited(before: &Map<String, Value>, cluster: &str) -> Result<Map<String, Value>, Failure> {
+pub(super) fn edited(before: &Map<String, Value>, cluster: &str) -> Result<Map<String, Value>, Failure> {
     let failed = |fault| Failure::file("edit", Path::new("the configuration"), fault);
     let mut file =
         tempfile::Builder::new().prefix("cooperage-").suffix(".yaml").tempfile().map_err(failed)?;

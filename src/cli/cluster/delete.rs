@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::find;
 use super::outcome::begun;
+use super::planned::{self, Verb};
 use crate::cli::args::DeleteArgs;
 use crate::cli::client::Client;
 use crate::cli::failure::Failure;
@@ -18,7 +19,7 @@ pub async fn run(args: &DeleteArgs, client: &Client, screen: &Screen) -> Result<
     args.wait.limit()?;
     let fields = args.fields.body()?;
     let (_, details) = find::details(client, &args.which.cluster).await?;
-    if !args.yes.yes {
+    if !args.yes.yes && !args.preview.plan {
         let question = format!(
             "cluster {} ({}) and its {} machines will be gone for ever. Type its name to delete it:",
             details.name,
@@ -32,7 +33,11 @@ pub async fn run(args: &DeleteArgs, client: &Client, screen: &Screen) -> Result<
             ));
         }
     }
-    client.delete_with(&format!("/v2/clusters/{}", details.id), &fields).await?;
+    let now = if args.now { "?now=true" } else { "" };
+    let path = format!("/v2/clusters/{}{now}", details.id);
+    if !planned::change(Verb::Delete, &path, &fields, &args.preview, client, screen).await? {
+        return Ok(());
+    }
     begun(client, &details.id, screen, &args.wait).await
 }
 

@@ -4,9 +4,10 @@ use cooperage_domain::invalid::Invalid;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::find;
+use super::planned::{self, Verb};
 use crate::cli::args::LeaseArgs;
 use crate::cli::client::Client;
 use crate::cli::duration::{self, local_time, now, short};
@@ -23,7 +24,10 @@ pub async fn run(args: &LeaseArgs, client: &Client, screen: &Screen) -> Result<(
         None => details.expire_time,
         Some(expires) => {
             let body = json!({ "expireTime": expires });
-            let _: Value = client.post(&format!("/v2/clusters/{}", details.id), &body).await?;
+            let path = format!("/v2/clusters/{}", details.id);
+            if !planned::change(Verb::Post, &path, &body, &args.preview, client, screen).await? {
+                return Ok(());
+            }
             expires
         }
     };
@@ -50,26 +54,27 @@ fn wanted(args: &LeaseArgs, expires: i64, now: i64) -> Result<Option<i64>, Failu
         }
         (Some(by), ..) => Ok(Some(expires.saturating_add(ms("--by", by)?))),
         (None, Some(from_now), _) => Ok(Some(now.saturating_add(ms("--in", from_now)?))),
-        (None, None, Some(until)) => Ok(Some(at(until)?)),
+        (None, None, Some(until)) => Ok(Some(at("--until", until)?)),
         (None, None, None) => Ok(None),
     }
 }
 
 /// A time with its zone, or here.
-fn at(text: &str) -> Result<i64, Invalid> {
+pub(super) fn at(option: &str, text: &str) -> Result<i64, Invalid> {
     let zoned: Option<Timestamp> = text.parse().ok();
     let here = || {
         let time: DateTime = text.parse().ok()?;
         Some(time.to_zoned(TimeZone::system()).ok()?.timestamp())
     };
     zoned.or_else(here).map(Timestamp::as_millisecond).ok_or_else(|| {
-        Invalid::new("--until", text, "is no time", "write it like 2027-01-31T18:00 or 2027-01-31T18:00:00Z")
+        Invalid::new(option, text, "is no time", "write it like 2027-01-31T18:00 or 2027-01-31T18:00:00Z")
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::args::PreviewArgs;
     use crate::cli::args::cluster::Which;
 
     #[test]
@@ -77,7 +82,13 @@ mod tests {
         let lease = |by: &str, from_now: &str, until: &str| {
             let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
             let which = Which { cluster: "shop".into() };
-            LeaseArgs { which, by: some(by), from_now: some(from_now), until: some(until) }
+            LeaseArgs {
+                which,
+                by: some(by),
+                from_now: some(from_now),
+                until: some(until),
+                preview: PreviewArgs::default(),
+            }
         };
         let hour = 3_600_000;
         for (args, expires, expected) in [
@@ -89,7 +100,7 @@ mod tests {
             assert_eq!(wanted(&args, expires, 100).unwrap(), expected);
         }
         assert!(wanted(&lease("1h", "", ""), 0, 100).is_err());
-        assert_eq!(at("tomorrow").unwrap_err().field, "--until");
-        assert!(at("2027-01-31T18:00").is_ok());
+        assert_eq!(at("--until", "tomorrow").unwrap_err().field, "--until");
+        assert!(at("--until", "2027-01-31T18:00").is_ok());
     }
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::find;
 use super::outcome::begun;
+use super::planned::{self, Verb};
 use super::shapes::Details;
 use crate::cli::args::{AddServiceArgs, Seen, ServicesArgs};
 use crate::cli::client::{Client, segment};
@@ -61,7 +62,10 @@ pub async fn change(
     let body = args.fields.body()?;
     let id = find::id_of(client, &args.which.cluster).await?;
     let service = args.service.as_deref().map(|name| format!("{}/", segment(name))).unwrap_or_default();
-    let _: Value = client.post(&format!("/v2/clusters/{id}/services/{service}{verb}"), &body).await?;
+    let path = format!("/v2/clusters/{id}/services/{service}{verb}");
+    if !planned::change(Verb::Post, &path, &body, &args.preview, client, screen).await? {
+        return Ok(());
+    }
     begun(client, &id, screen, &args.wait).await
 }
 
@@ -74,6 +78,9 @@ pub async fn add(args: &AddServiceArgs, client: &Client, screen: &Screen) -> Res
     let mut body = args.fields.body()?;
     body["services"] = json!(args.services);
     let id = find::id_of(client, &args.which.cluster).await?;
-    let _: Value = client.post(&format!("/v2/clusters/{id}/services"), &body).await?;
+    let path = format!("/v2/clusters/{id}/services");
+    if !planned::change(Verb::Post, &path, &body, &args.preview, client, screen).await? {
+        return Ok(());
+    }
     begun(client, &id, screen, &args.wait).await
 }

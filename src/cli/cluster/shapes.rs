@@ -9,6 +9,8 @@ use cooperage_domain::task::{NodeProperties, TaskName};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::care::Maintenance;
+
 /// One line of the list.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -103,6 +105,15 @@ pub struct Details {
     pub links: Vec<Link>,
     /// How far its latest job is.
     pub progress: Option<Progress>,
+    /// Why all of it is left alone.
+    pub maintenance: Option<Maintenance>,
+}
+
+/// What of a node is down.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Down {
+    /// The service; the machine when there is none.
+    pub service: Option<String>,
 }
 
 /// One node.
@@ -116,6 +127,11 @@ pub struct Node {
     /// What it is doing.
     #[serde(default)]
     pub status: String,
+    /// Why it is left alone.
+    pub maintenance: Option<Maintenance>,
+    /// What of it is down.
+    #[serde(default)]
+    pub down: Vec<Down>,
     /// What was done to it.
     #[serde(default)]
     pub actions: Vec<NodeAction>,
@@ -199,6 +215,23 @@ pub struct Attempt {
     pub end_time: Option<i64>,
     /// How it ended; 0 is well.
     pub code: Option<i64>,
+}
+
+impl Node {
+    /// What it is doing, and what is not as it should be.
+    #[must_use]
+    pub fn standing(&self) -> String {
+        let mut words = vec![self.status.clone()];
+        if self.maintenance.is_some() {
+            words.push("in maintenance".to_owned());
+        }
+        let down = self.down.iter().map(|down| match &down.service {
+            None => "machine down".to_owned(),
+            Some(service) => format!("{service} down"),
+        });
+        words.extend(down);
+        words.join(", ")
+    }
 }
 
 impl Details {

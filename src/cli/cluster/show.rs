@@ -3,13 +3,16 @@
 use std::fmt::Write;
 
 use console::style;
+use cooperage_domain::id::JobId;
 use serde_json::Value;
 
+use super::care::Maintenance;
 use super::find;
+use super::lease;
 use super::list::progress;
 use super::shapes::{Details, Node};
-use crate::cli::args::Seen;
-use crate::cli::client::Client;
+use crate::cli::args::{Seen, ShowArgs};
+use crate::cli::client::{Client, segment, understood};
 use crate::cli::duration::local_time;
 use crate::cli::failure::Failure;
 use crate::cli::progress::doing;
@@ -21,12 +24,31 @@ use crate::cli::watching::{View, show};
 ///
 /// # Errors
 /// When there is no such cluster.
-pub async fn run(seen: &Seen, client: &Client, screen: &Screen) -> Result<(), Failure> {
-    show(screen, &seen.watch, async || {
-        let (value, details) = find::details(client, &seen.which.cluster).await?;
+pub async fn run(args: &ShowArgs, client: &Client, screen: &Screen) -> Result<(), Failure> {
+    let at = args.at.as_deref().map(|text| moment("--at", text)).transpose()?;
+    show(screen, &args.seen.watch, async || {
+        let (value, details) = match &at {
+            None => find::details(client, &args.seen.which.cluster).await?,
+            Some(at) => {
+                let id = find::id_of(client, &args.seen.which.cluster).await?;
+                let path = format!("/v2/clusters/{id}?at={at}");
+                let value: Value = client.get(&path).await?;
+                let details = understood(&path, &value)?;
+                (value, details)
+            }
+        };
         Ok(View { value, text: text(&details, screen.is_wide()) })
     })
     .await
+}
+
+/// A moment as the server takes it, for a query: times without a zone are meant here.
+pub(super) fn moment(option: &str, text: &str) -> Result<String, Failure> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number || text.parse::<JobId>().is_ok() {
+        return Ok(segment(text));
+    }
+    Ok(lease::at(option, text)?.to_string())
 }
 
 /// Shows how far a cluster's latest job is.
@@ -88,6 +110,7 @@ fn text(details: &Details, is_wide: bool) -> String {
     field("expires", &expires);
     field("progress", &details.progress.as_ref().map(progress).unwrap_or_default());
     field("message", details.message.as_deref().unwrap_or_default());
+    field("left alone", &details.maintenance.as_ref().map(Maintenance::text).unwrap_or_default());
     for link in details.ready_links() {
         field("link", &format!("{}  {}", link.url, style(link.label.as_str()).dim()));
     }
@@ -112,7 +135,7 @@ pub fn nodes_table(nodes: &[Node], is_wide: bool) -> String {
             node.properties.nodenum.to_string(),
             node.properties.hostname.clone().unwrap_or_default(),
             node.address().unwrap_or_default().to_owned(),
-            status(&node.status),
+            status(&node.standing()),
             node.services(),
             node.properties.hardwaretype.clone(),
             node.properties.imagetype.clone(),

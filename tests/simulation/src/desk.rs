@@ -16,13 +16,18 @@ use crate::operation::USER;
 use crate::random::Random;
 
 /// Limits of jobs in simulated clusters.
-pub const LIMITS: Limits = Limits {
-    max_attempts: 3,
-    task_timeout: 60_000,
-    retry_delay: 1_000,
-    max_retry_delay: 4_000,
-    max_log_length: 200,
-};
+fn limits() -> Limits {
+    Limits {
+        max_attempts: 3,
+        task_timeout: 60_000,
+        retry_delay: 1_000,
+        max_retry_delay: 4_000,
+        max_log_length: 200,
+        queue_timeout: 1_800_000,
+        max_running_tasks: 4,
+        ..Limits::default()
+    }
+}
 
 /// Which tenant a cluster belongs to.
 #[must_use]
@@ -69,7 +74,7 @@ impl Desk {
             id: ClusterId(u64::from(cluster)),
             seed: Uuid::from_u64_pair(self.seed, u64::from(cluster)),
             now,
-            limits: LIMITS,
+            limits: limits(),
         };
         self.request(cluster).accept(&self.catalogs[tenant], asking).map_err(|fault| fault.to_string())
     }

@@ -73,17 +73,20 @@ impl Execution {
 
     /// Whether all names can be used as they are.
     pub(super) fn check(&self) -> Result<(), SshError> {
-        let files = self.files.iter().map(|file| file.name.as_str());
-        let bad = |name: &&str| {
-            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-            name.is_empty()
-                || name.starts_with(['.', '-'])
-                || !name.bytes().all(plain)
-                || RESERVED.contains(name)
-        };
-        match std::iter::once(self.key.as_str()).chain(files).find(bad) {
-            Some(name) => Err(SshError::BadName { name: name.to_owned() }),
-            None => Ok(()),
-        }
+        check_names(
+            std::iter::once(self.key.as_str()).chain(self.files.iter().map(|file| file.name.as_str())),
+        )
+    }
+}
+
+/// Whether names of files can be used in a shell as they are.
+pub(super) fn check_names<'a>(mut names: impl Iterator<Item = &'a str>) -> Result<(), SshError> {
+    let bad = |name: &&str| {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        name.is_empty() || name.starts_with(['.', '-']) || !name.bytes().all(plain) || RESERVED.contains(name)
+    };
+    match names.find(bad) {
+        Some(name) => Err(SshError::BadName { name: name.to_owned() }),
+        None => Ok(()),
     }
 }

@@ -8,6 +8,7 @@
 //! the knowledge that it started.
 
 mod execution;
+mod once;
 mod script;
 
 use std::time::Duration;
@@ -16,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 pub use execution::{Execution, RUNS_ROOT, RunFile};
+pub use once::run_once;
 pub use script::RUNS_KEPT;
 
 use super::capture::{Captured, Lines};

@@ -47,7 +47,7 @@ fn head(execution: &Execution, nonce: &str) -> String {
 }
 
 /// Writes a file. Texts need no process; only what no shell can hold is decoded by one.
-fn put(file: &RunFile) -> String {
+pub(super) fn put(file: &RunFile) -> String {
     let mut line = match std::str::from_utf8(&file.content) {
         Ok(text) if !text.contains('\0') => format!("printf %s {} >{}", quoted(text), file.name),
         _ => format!("printf %s {} | base64 -d >{}", quoted(&STANDARD.encode(&file.content)), file.name),

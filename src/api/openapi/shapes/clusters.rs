@@ -6,6 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::care::{DownNote, Maintenance};
+
 /// Whom a cluster belongs to.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -72,9 +74,14 @@ pub struct Cluster {
     config: Value,
     links: Vec<Link>,
     progress: Option<Progress>,
+    /// Number of the last of its events that is seen here.
+    revision: u64,
     /// Why the latest job ended as it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
+    /// Why all of it is left alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    maintenance: Option<Maintenance>,
 }
 
 /// A node. What is made known by hand has whatever it was given.
@@ -88,6 +95,12 @@ pub struct Node {
     properties: Option<NodeProperties>,
     #[serde(skip_serializing_if = "Option::is_none")]
     links: Option<Vec<Link>>,
+    /// Why it is left alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    maintenance: Option<Maintenance>,
+    /// What on it is down.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    down: Option<Vec<DownNote>>,
 }
 
 /// A node made known by hand; more fields are kept as they are.

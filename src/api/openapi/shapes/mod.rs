@@ -2,9 +2,12 @@
 //! the tests hold what they say against these.
 
 mod access;
+mod care;
 mod catalog;
 mod clusters;
+mod living;
 mod operation;
+mod past;
 
 use utoipa::openapi::ComponentsBuilder;
 
@@ -19,7 +22,12 @@ pub fn add_all(mut all: ComponentsBuilder) -> ComponentsBuilder {
         clusters: Account Progress ClusterSummary ClusterCreated Cluster Node RegisteredNode
             ClusterStatus StagedTask Attempt GraphTask Plan LogLine Logs ProviderFields LeaseChange
             ConfigChange ServicesToAdd NodeQuestion;
+        care: Maintenance MaintenanceReason HealSwitch DownNote UnitHealth NodeHealth HealthReport;
+        living: SizeChange MachinesAnew Reconfiguration UpgradeOrder RollBackOrder Convergence ErrandOrder
+            Cancellation;
         catalog: AppliedEntity AppliedChange Export Resource;
+        past: Proposal SavedPlan DraftedOperation Draft CarriedOut Happened ClusterDiff
+            ReplayDifference Replayed;
         access: TenantChange User UserChange Token TokenRequest NewToken IssuedToken Login LoggedIn
             Caller PasswordChange;
         operation: Queue UsageInterval Usage AuditEntry AuditPage AuditBreak AuditCheck

@@ -49,6 +49,8 @@ pub enum Timer {
         /// When, by the clock.
         deadline: i64,
     },
+    /// A task has waited for a worker for too long at this time of the clock.
+    Overdue(ClusterId, u32, i64),
     /// A lease ends at this time of the clock.
     Lease(ClusterId, i64),
 }

@@ -165,6 +165,7 @@ impl World<'_> {
                 Effect::Start { task, not_before, .. } => self.remind(not_before, Timer::Offer(id, task, 0)),
                 Effect::Follow { task, attempt, deadline, .. } => self.follow(id, task, attempt, deadline),
                 Effect::Halt { task, attempt, .. } => self.halt(id, task, attempt),
+                Effect::Overdue { task, at } => self.remind(at, Timer::Overdue(id, task, at)),
                 Effect::Expire { at } => self.remind(at, Timer::Lease(id, at)),
             }
         }
@@ -193,6 +194,15 @@ impl World<'_> {
                     self.remind(deadline, Timer::TimeOut { cluster, task, attempt, deadline });
                 } else {
                     self.time_out(cluster, task, attempt, deadline);
+                }
+            }
+            Timer::Overdue(id, task, at) => {
+                let timer = Timer::Overdue(id, task, at);
+                let why = "all workers were busy".to_owned();
+                if self.clock() < at {
+                    self.remind(at, timer);
+                } else if self.tell(id, Command::TimeOutQueue { task, why }) == Told::Later && self.up {
+                    self.agenda.add(self.now + LONGEST, Happening::Timer(self.incarnation, timer));
                 }
             }
             Timer::Lease(id, at) => {

@@ -206,5 +206,6 @@ case ${1:-} in
         systemctl daemon-reload
         ! id counter >/dev/null 2>&1 || userdel counter
         ;;
-    *) fail "there is no action '${1:-}': use install, configure, start, stop or remove" ;;
+    probe) answers >/dev/null || fail "the counter does not answer on 127.0.0.1:$PORT" ;;
+    *) fail "there is no action '${1:-}': use install, configure, start, stop, remove or probe" ;;
 esac

@@ -123,5 +123,12 @@ case ${1:-} in
         apt_get purge haproxy
         rm -rf /etc/haproxy
         ;;
-    *) fail "there is no action '${1:-}': use install, configure, start, stop or remove" ;;
+    probe) answers >/dev/null || fail "no web node answers through HAProxy on port $PORT" ;;
+    smoke)
+        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+            curl -fsS -m 5 -o /dev/null "http://127.0.0.1:$PORT/" || fail "a page was not answered on port $PORT"
+        done
+        say "20 pages answered on port $PORT"
+        ;;
+    *) fail "there is no action '${1:-}': use install, configure, start, stop, remove or probe" ;;
 esac

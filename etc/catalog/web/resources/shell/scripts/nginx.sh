@@ -108,5 +108,6 @@ case ${1:-} in
         apt_get purge nginx nginx-common
         rm -rf "$PAGES" /etc/nginx
         ;;
-    *) fail "there is no action '${1:-}': use install, configure, start, stop or remove" ;;
+    probe) answers >/dev/null || fail "nginx does not answer on port $PORT" ;;
+    *) fail "there is no action '${1:-}': use install, configure, start, stop, remove or probe" ;;
 esac

@@ -114,5 +114,15 @@ case ${1:-} in
         apt_get purge redis-server redis-tools
         rm -rf /etc/redis /var/lib/redis
         ;;
-    *) fail "there is no action '${1:-}': use install, configure, start, stop or remove" ;;
+    probe) answers >/dev/null || fail "Redis does not answer on $NODE_IP:$PORT" ;;
+    backup)
+        mkdir -p /var/backups/redis
+        file=/var/backups/redis/$(date -u +%Y%m%dT%H%M%SZ).rdb
+        REDISCLI_AUTH=${CONFIG_REDIS_PASSWORD:-} redis-cli -h "$NODE_IP" -p "$PORT" --rdb "$file" >/dev/null ||
+            fail "Redis gave no copy of what it holds"
+        # shellcheck disable=SC2012 # names of our own making
+        ls -1t /var/backups/redis/*.rdb | tail -n +8 | xargs -r rm --
+        say "wrote $file"
+        ;;
+    *) fail "there is no action '${1:-}': use install, configure, start, stop, remove or probe" ;;
 esac

@@ -1,0 +1,249 @@
+//! The three shapes of trouble, for every operation: each task fails for good, each task runs twice, and each part of it
+//! is undone. After each the provider outside holds the machines that the journal knows, a replay gives the state that
+//! was, and the cluster rests in a state from which it can go on or be deleted.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use cooperage_domain::cluster::{ClusterStatus, Command, Effect, Refusal, Revision, due};
+use cooperage_domain::plan::ClusterAction;
+use cooperage_domain::task::TaskName;
+
+use crate::machines::Outcome;
+use crate::rig::{End, Rig, same, wanted};
+use crate::table::{OPERATIONS, Operation, by, cancel};
+
+/// Runs `test` for every operation, and says all that is wrong with any, not only the first.
+fn for_each(test: fn(&Operation)) {
+    let mut faults = String::new();
+    for operation in OPERATIONS {
+        if let Err(panic) = std::panic::catch_unwind(|| test(operation)) {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|it| (*it).to_owned()));
+            let _ = writeln!(faults, "{}: {}", operation.name, text.unwrap_or_default());
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
+}
+
+/// Commands by which what runs is started and ended: every row is made of them.
+const MACHINERY: [&str; 3] = ["StartAttempt", "FinishAttempt", "TimeOutAttempt"];
+
+#[test]
+fn every_command_has_a_row() {
+    let source = include_str!("../../src/cluster/command.rs");
+    let variants = source.lines().filter_map(|line| {
+        let name = line.strip_prefix("    ")?.strip_suffix(" {")?;
+        name.starts_with(char::is_uppercase).then_some(name)
+    });
+    let variants: BTreeSet<&str> = variants.filter(|name| !MACHINERY.contains(name)).collect();
+    assert!(variants.len() > 10, "{variants:?}");
+    let rows = OPERATIONS.iter().filter_map(|row| Some((row.command?)((row.ready)().cluster())));
+    let rows: Vec<String> = rows.map(|command| format!("{command:?}")).collect();
+    let in_row = |name: &&str| rows.iter().any(|row| row.starts_with(&format!("{name} ")));
+    let missing: Vec<&&str> = variants.iter().filter(|name| !in_row(name)).collect();
+    assert!(missing.is_empty(), "no row of the table tells a cluster to {missing:?}");
+}
+
+#[test]
+fn every_operation_may_fail_at_each_task() {
+    for_each(|operation| {
+        let begun = operation.begun();
+        let mut smooth = begun.clone();
+        let ran: BTreeSet<u32> = smooth.run().into_iter().collect();
+        for failing in ran {
+            for &outcome in failures(&smooth, failing) {
+                let mut rig = begun.clone();
+                rig.run_with(|rig, task| if task.id.number == failing { outcome } else { rig.smooth(task) });
+                let at = format!("task {failing}, {outcome:?}");
+                let named = matches!(
+                    rig.rest(),
+                    ClusterStatus::Active
+                        | ClusterStatus::Incomplete
+                        | ClusterStatus::Inconsistent
+                        | ClusterStatus::Terminated
+                );
+                assert!(named, "{at}");
+                rig.clone().check_delete();
+                check_going_on(rig, &smooth.end(), &at);
+            }
+        }
+    });
+}
+
+/// How a task may fail: what it says of machines matters only where it makes one or gives one back.
+fn failures(rig: &Rig, task: u32) -> &'static [Outcome] {
+    match rig.world.job().tasks.get(&task).map(|task| task.name) {
+        Some(TaskName::Create | TaskName::Delete) => {
+            &[Outcome::DoneButFailed, Outcome::Failed, Outcome::Refused]
+        }
+        _ => &[Outcome::Failed],
+    }
+}
+
+/// A cluster that stopped half-way can go on, and ends where it would have ended.
+fn check_going_on(mut rig: Rig, smooth: &End, at: &str) {
+    let deleting = rig.world.job().action == ClusterAction::ClusterDelete;
+    let undone = rig.world.job().action == ClusterAction::ClusterRollBack;
+    let again = if deleting { Command::Delete { now: false, by: by() } } else { Command::Retry { by: by() } };
+    let stopped = matches!(rig.cluster().status, ClusterStatus::Incomplete | ClusterStatus::Inconsistent);
+    match rig.tell(again) {
+        Ok(()) => {
+            rig.run();
+            if stopped && !undone {
+                same(&rig.end(), smooth, at);
+            }
+        }
+        Err(refusal) => assert!(!stopped, "{at}: {refusal}"),
+    }
+    rig.check_delete();
+}
+
+#[test]
+fn every_operation_may_run_each_task_twice() {
+    for_each(|operation| {
+        let begun = operation.begun();
+        let mut smooth = begun.clone();
+        smooth.run();
+        let mut crashed = begun.clone();
+        crash_at_every_task(&mut crashed);
+        same(&crashed.end(), &smooth.end(), "the program stopped before each report");
+        let mut silent = begun;
+        answer_too_late(&mut silent);
+        same(&silent.end(), &smooth.end(), "the first report of each task was lost");
+        silent.check_replay();
+        silent.check_delete();
+    });
+}
+
+/// What runs has done its work when the program stops. It is started again, and the work is done once more by the same
+/// attempt, which reports twice.
+fn crash_at_every_task(rig: &mut Rig) {
+    while let Some(effect) = rig.next_or_resume() {
+        let Effect::Follow { task, attempt, .. } = effect else {
+            rig.step(|_, _| Outcome::Done);
+            continue;
+        };
+        let outcome = rig.smooth(&rig.world.job().tasks[&task]);
+        rig.carry_out(task, outcome);
+        let found = rig.recovered();
+        assert_eq!(found, rig.world.cluster, "before the report of task {task}");
+        assert!(due(&found).contains(&effect), "task {task} is taken up again");
+        rig.world.cluster = found;
+        rig.finish(task, attempt, outcome);
+        let before = rig.cluster().clone();
+        let again = rig.report(task, attempt, outcome);
+        assert!(matches!(again, Err(Refusal::StaleAttempt { .. })), "task {task}: {again:?}");
+        assert_eq!(rig.cluster(), &before, "a second report of task {task} changes nothing");
+    }
+}
+
+/// The first attempt of each task does its work, and nobody hears of it.
+fn answer_too_late(rig: &mut Rig) {
+    while let Some(effect) = rig.next_or_resume() {
+        let Effect::Follow { task, attempt, deadline, .. } = effect else {
+            rig.step(|_, _| Outcome::Done);
+            continue;
+        };
+        let found = rig.world.job().tasks[&task].clone();
+        let outcome = rig.smooth(&found);
+        // A probe that nobody hears of tells that the service is ill, so it is always heard of here. A job that is
+        // stopped does not try again.
+        let last = found.name == TaskName::Probe || attempt > 1 || !rig.world.job().is_open();
+        if last {
+            rig.finish(task, attempt, outcome);
+            continue;
+        }
+        rig.carry_out(task, outcome);
+        rig.world.now = rig.world.now.max(deadline);
+        rig.tell(Command::TimeOutAttempt { task, attempt }).unwrap();
+        let late = rig.report(task, attempt, outcome);
+        assert!(matches!(late, Err(Refusal::StaleAttempt { .. })), "task {task}: {late:?}");
+    }
+}
+
+#[test]
+fn every_part_of_an_operation_may_be_undone() {
+    for_each(|operation| {
+        let before = (operation.ready)();
+        let begun = operation.begun();
+        let mut smooth = begun.clone();
+        let ran = smooth.run().len();
+        for done in 0..=ran {
+            let mut part = begun.clone();
+            let mut ended = 0;
+            while ended < done {
+                match part.step(Rig::smooth) {
+                    Some(task) => ended += task.map_or(0, |_| 1),
+                    None => assert!(part.resume(), "{ended} of {ran} have ended"),
+                }
+            }
+            part.start_all();
+            for &outcome in endings(&part) {
+                let at = format!("after {done} of {ran}, what runs is {outcome:?}");
+                check_undo(part.clone(), outcome, &before, &at);
+                check_stop(part.clone(), outcome, &smooth.end(), &at);
+            }
+        }
+    });
+}
+
+/// How what runs may end: whether it did its work when it says that it failed matters to machines alone.
+fn endings(rig: &Rig) -> &'static [Outcome] {
+    let job = rig.world.job();
+    let of_machine = |number| matches!(job.tasks[number].name, TaskName::Create | TaskName::Delete);
+    match (job.running.is_empty(), job.running.iter().any(of_machine)) {
+        (true, _) => &[Outcome::Done],
+        (false, true) => &[Outcome::Done, Outcome::DoneButFailed, Outcome::Failed],
+        (false, false) => &[Outcome::Done, Outcome::Failed],
+    }
+}
+
+/// The operation is undone while something runs, which ends so.
+fn check_undo(mut rig: Rig, running: Outcome, before: &Rig, at: &str) {
+    let (pending, action) = (rig.cluster().status == ClusterStatus::Pending, rig.world.job().action);
+    let open: BTreeSet<u32> = rig.world.job().running.clone();
+    let undone = if pending { cancel(true) } else { back(before) };
+    match rig.tell(undone) {
+        Ok(()) => {}
+        Err(refusal) => {
+            let text = refusal.to_string();
+            assert!(text.contains(';'), "{at}: what would make it possible is not said: {text}");
+            if pending {
+                rig.tell(cancel(false)).unwrap();
+            }
+        }
+    }
+    rig.run_with(|rig, task| if open.contains(&task.id.number) { running } else { rig.smooth(task) });
+    let status = rig.rest();
+    let create = action == ClusterAction::ClusterCreate;
+    if pending && create {
+        assert_eq!(status, ClusterStatus::Terminated, "{at}: a create that is undone leaves nothing");
+    }
+    let was_active = before.cluster().status == ClusterStatus::Active;
+    let rolled_back = rig.world.job().action == ClusterAction::ClusterRollBack;
+    if was_active && rolled_back && status == ClusterStatus::Active {
+        same(&wanted(rig.cluster()), &wanted(before.cluster()), at);
+        assert_eq!(rig.machines, before.machines, "{at}");
+    }
+    assert!(!rolled_back || status == ClusterStatus::Active, "{at}: {status}");
+    rig.check_delete();
+}
+
+/// The way back from an operation that has ended.
+fn back(before: &Rig) -> Command {
+    Command::RollBack { to: Box::new(Revision::of(before.cluster())), rollout: None, by: by() }
+}
+
+/// The operation is stopped while something runs, which ends so; then it goes on.
+fn check_stop(mut rig: Rig, running: Outcome, smooth: &End, at: &str) {
+    if rig.cluster().status != ClusterStatus::Pending {
+        return;
+    }
+    let open: BTreeSet<u32> = rig.world.job().running.clone();
+    rig.tell(cancel(false)).unwrap();
+    rig.run_with(|rig, task| if open.contains(&task.id.number) { running } else { rig.smooth(task) });
+    rig.rest();
+    rig.clone().check_delete();
+    check_going_on(rig, smooth, at);
+}

@@ -1,0 +1,57 @@
+//! What can be said of a new cluster.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use super::{FieldArgs, WaitArgs};
+use crate::cli::complete;
+
+/// What to create.
+#[derive(Debug, Clone, Args)]
+pub struct CreateArgs {
+    /// Name of the cluster
+    pub name: String,
+    /// What it is made from
+    #[arg(short, long, add = complete::templates())]
+    pub template: String,
+    /// Number of machines
+    #[arg(short = 'n', long)]
+    pub size: u32,
+    /// Free text
+    #[arg(long, default_value = "")]
+    pub description: String,
+    /// Where the machines come from; without it, the template's
+    #[arg(long, add = complete::providers())]
+    pub provider: Option<String>,
+    /// A service; may be repeated, replaces the template's list
+    #[arg(long = "service", value_name = "SERVICE", value_delimiter = ',', add = complete::services())]
+    pub services: Vec<String>,
+    /// Hardware type of all nodes; without it, the template's
+    #[arg(long, add = complete::hardware())]
+    pub hardware: Option<String>,
+    /// Image type of all nodes; without it, the template's
+    #[arg(long, add = complete::images())]
+    pub image: Option<String>,
+    /// A value of the configuration, over the template's; JSON where it is JSON, else text
+    #[arg(long = "config", value_name = "PATH=VALUE")]
+    pub config: Vec<String>,
+    /// File (YAML, JSON or TOML) with values of the configuration, over the template's
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub config_file: Option<PathBuf>,
+    /// How long it may live: 45m, 12h, 7d, forever
+    #[arg(long, value_name = "TIME")]
+    pub lease: Option<String>,
+    /// Domain of the host names
+    #[arg(long, value_name = "DOMAIN")]
+    pub dns_suffix: Option<String>,
+    /// What the provider asks for.
+    #[command(flatten)]
+    pub fields: FieldArgs,
+    /// Show nodes, tasks and predicted time, and create nothing
+    #[arg(long = "dry-run", visible_alias = "plan")]
+    pub dry_run: bool,
+    /// For how long to wait.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+}

@@ -1,0 +1,116 @@
+//! Operations on clusters that live, over REST: what they do, and what is said to bad input.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::catalog::catalog;
+use crate::lab::{Answer, Client, Server, apply};
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+struct World {
+    _machines: tempfile::TempDir,
+    _server: Server,
+    admin: Client,
+    id: String,
+}
+
+impl World {
+    fn new() -> Self {
+        let machines = tempfile::tempdir().unwrap();
+        let server = Server::start(&[
+            format!("simulation.dir={}", machines.path().display()),
+            "limits.max_cluster_size=20".to_owned(),
+        ]);
+        let admin = server.admin();
+        apply(&admin, &catalog());
+        let id = admin.create(&json!({"name": "farm", "clusterTemplate": "farm", "numMachines": 3}));
+        admin.active(&id, LIMIT);
+        Self { _machines: machines, _server: server, admin, id }
+    }
+
+    fn ask(&self, what: &str, body: &Value) -> Answer {
+        self.admin.post(&format!("/v2/clusters/{}/{what}", self.id), body)
+    }
+
+    fn done(&self, what: &str, body: &Value) -> Value {
+        self.ask(what, body).ok();
+        self.admin.active(&self.id, LIMIT)
+    }
+
+    fn nodes(&self) -> usize {
+        self.admin.cluster(&self.id)["nodes"].as_array().unwrap().len()
+    }
+}
+
+#[test]
+fn a_cluster_grows_and_shrinks_and_its_list_and_usage_follow() {
+    let world = World::new();
+    assert_eq!(world.done("resize", &json!({"machines": 5}))["nodes"].as_array().unwrap().len(), 5);
+    let shown = world.ask("resize?dryRun=true", &json!({"machines": 4})).ok();
+    assert_eq!(world.nodes(), 5, "{shown:#}");
+    let gone = world.admin.cluster(&world.id)["nodes"][1]["id"].as_str().unwrap().to_owned();
+    world.done("resize", &json!({"remove": [gone]}));
+    assert_eq!(world.nodes(), 4);
+    assert_eq!(world.admin.get(&format!("/v2/nodes/{gone}")).status, 404);
+    let listed = world.admin.get("/v2/clusters").ok();
+    assert_eq!(listed[0]["numNodes"], 4);
+    world.done("rollback", &json!({}));
+    assert_eq!(world.nodes(), 5);
+}
+
+#[test]
+fn what_runs_is_cancelled_and_undone_or_gives_way_to_a_delete() {
+    let world = World::new();
+    world.ask("resize", &json!({"machines": 9})).ok();
+    world.ask("cancel", &json!({"undo": true})).ok();
+    assert_eq!(world.admin.settled(&world.id, LIMIT), "active");
+    assert_eq!(world.nodes(), 3);
+    world.ask("resize", &json!({"machines": 9})).ok();
+    let at = format!("/v2/clusters/{}", world.id);
+    assert_eq!(world.admin.delete(&at).status, 409, "as in Coopr");
+    world.admin.delete(&format!("{at}?now=true")).ok();
+    assert_eq!(world.admin.settled(&world.id, LIMIT), "terminated");
+}
+
+#[test]
+fn bad_input_is_refused_by_name_and_nothing_happens() {
+    let world = World::new();
+    let before = world.admin.cluster(&world.id);
+    let cases = [
+        ("resize", json!({}), 400, "machines"),
+        ("resize", json!({"machines": 3, "remove": ["1000"]}), 400, "machines"),
+        ("resize", json!({"machines": 99}), 400, "max"),
+        ("resize", json!({"machines": "many"}), 400, "machines"),
+        ("resize", json!({"remove": ["nobody"]}), 400, "nobody"),
+        ("resize", json!({"services": {"web": 1, "worker": -1}}), 400, "services"),
+        ("resize", json!({"services": {"none": 1}}), 400, "none"),
+        ("replace", json!({"nodes": []}), 400, "nodes"),
+        ("heal", json!({"nodes": ["1999"]}), 400, "1999"),
+        ("reconfigure", json!({}), 400, "config"),
+        ("reconfigure", json!({"config": {}, "patch": {}}), 400, "config"),
+        ("reconfigure", json!({"patch": {"x": "%no.such%"}}), 400, "no.such"),
+        ("reconfigure", json!({"patch": {"x": 1}, "rollout": {"pause": -1}}), 400, "rollout.pause"),
+        ("reconfigure", json!({"patch": {"x": 1}, "rollout": {"canaries": 1}}), 400, "canaries"),
+        ("upgrade", json!({"services": {"none": null}}), 400, "none"),
+        ("upgrade", json!({"services": {"web": 77}}), 404, "77"),
+        ("rollback", json!({}), 409, "revision"),
+        ("rollback", json!({"to": 1}), 409, "no nodes"),
+        ("services/remove", json!({"services": ["none"]}), 404, "none"),
+        ("services/remove", json!({"services": []}), 400, "services"),
+        ("services/web/errands/none", json!({}), 400, "errand"),
+        ("services/none/errands/none", json!({}), 404, "none"),
+    ];
+    for (what, body, status, says) in cases {
+        let answer = world.ask(what, &body);
+        assert_eq!(answer.status, status, "{what} {body}: {:#}", answer.body);
+        let text = answer.body.to_string();
+        assert!(text.contains(says), "{what} {body}: {says:?} is not in {text}");
+    }
+    assert_eq!(world.ask("cancel", &json!({})).status, 200, "there is nothing to stop");
+    assert_eq!(world.admin.cluster(&world.id), before);
+    for what in ["resize", "replace", "converge", "cancel"] {
+        assert_eq!(world.admin.post(&format!("/v2/clusters/99999999/{what}"), &json!({})).status, 404);
+    }
+}
