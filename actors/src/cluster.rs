@@ -18,7 +18,7 @@ mod message;
 mod overdue;
 mod pursue;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use actix::{Actor, ActorContext, ActorFutureExt, Addr, AsyncContext, Context, WrapFuture};
@@ -73,7 +73,7 @@ pub struct Cluster {
     epoch: u64,
     state: Option<Arc<cluster::Cluster>>,
     surroundings: Surroundings,
-    nodes: HashMap<NodeId, Addr<Node>>,
+    nodes: BTreeMap<NodeId, Addr<Node>>,
     /// Attempts this actor has begun itself, or has had taken up.
     followed: HashSet<(u32, u32)>,
     /// Tasks that have been offered to their nodes.
@@ -103,7 +103,7 @@ impl Cluster {
             epoch,
             state: state.map(Arc::new),
             surroundings,
-            nodes: HashMap::new(),
+            nodes: BTreeMap::new(),
             followed: HashSet::new(),
             offered: HashSet::new(),
             held_back: HeldBack::new(),
