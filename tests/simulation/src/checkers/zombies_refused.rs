@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cooperage_domain::cluster::Event;
+use cooperage_domain::cluster::{Event, INTERNAL_FAILURE};
 use cooperage_domain::id::ClusterId;
 
 use super::{Checker, Verdict};
@@ -29,7 +29,10 @@ impl Checker for ZombiesRefused {
         else {
             return Ok(());
         };
+        // No worker says so: nobody took the task for too long.
+        let in_queue = matches!(event, Event::TaskFailed { outcome, .. } if outcome.code == INTERNAL_FAILURE);
         match ledger.find(cluster).and_then(|book| book.open.get(task)) {
+            None if in_queue => Ok(()),
             Some(attempt) => {
                 self.closed.insert((cluster, *task), *attempt);
                 Ok(())

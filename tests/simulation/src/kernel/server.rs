@@ -236,7 +236,7 @@ impl World<'_> {
         match told {
             Told::Later if self.up => {
                 let timer = Timer::TimeOut { cluster, task, attempt, deadline };
-                self.agenda.add(self.now + AGAIN, Happening::Timer(self.incarnation, timer));
+                self.agenda.add(self.now + LONGEST, Happening::Timer(self.incarnation, timer));
             }
             Told::Done => {
                 let Some(id) = self.state(cluster).and_then(|it| it.latest_job()).map(|job| job.id) else {
