@@ -12,7 +12,7 @@ use super::refusal::Refusal;
 use super::services::ServiceChange;
 use super::state::Cluster;
 use super::wanted_change::WantedChange;
-use super::{follow_up, planning};
+use super::{attempt, follow_up, planning};
 use crate::node_action::SNIPPED;
 use crate::plan::ClusterAction;
 use crate::task::TaskReport;
@@ -113,9 +113,12 @@ fn commands(cluster: &Cluster, ahead: &[Event]) -> Vec<Command> {
             one(Command::StartAttempt { task: *task, worker: worker.clone() })
         }
         Event::TaskSucceeded { task, report, .. } => finished(cluster, *task, (**report).clone()),
-        Event::TaskFailed { task, outcome, result, .. } => {
-            finished(cluster, *task, TaskReport { result: result.clone(), ..failure(outcome) })
-        }
+        Event::TaskFailed { task, outcome, result, .. } => match attempt::why_not_taken(&outcome.stderr) {
+            Some(why) if outcome.code == attempt::INTERNAL_FAILURE => {
+                one(Command::TimeOutQueue { task: *task, why: why.to_owned() })
+            }
+            _ => finished(cluster, *task, TaskReport { result: result.clone(), ..failure(outcome) }),
+        },
         Event::UnitProbed { task, outcome } => finished(cluster, *task, failure(outcome)),
         Event::JobFailed { by: Some(by), .. } | Event::FollowUpSet { by, .. } => stops(by),
         Event::JobPaused { by, .. } => one(Command::Pause { by: by.clone() }),
