@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cooperage_domain::error_kind::ErrorKind;
 use cooperage_domain::task::{TaskOrder, TaskReport};
 use tokio_util::sync::CancellationToken;
 
@@ -26,6 +27,8 @@ pub struct Context {
 pub struct TaskFault {
     /// Not 0. 200 to 299: failed before anything was made, so there is nothing to clean up.
     pub status: i64,
+    /// What kind of failure it is, if the plugin knows.
+    pub kind: Option<ErrorKind>,
     /// One sentence for people: what failed, on which machine, and what to do.
     pub message: String,
     /// Last of what the task printed.
@@ -44,6 +47,7 @@ impl TaskFault {
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             status: GENERAL_FAILURE,
+            kind: None,
             message: message.into(),
             stdout: String::new(),
             stderr: String::new(),
@@ -53,6 +57,13 @@ impl TaskFault {
     /// A failure before anything was made.
     pub fn nothing_made(message: impl Into<String>) -> Self {
         Self { status: NOTHING_MADE, ..Self::new(message) }
+    }
+
+    /// Of this kind.
+    #[must_use]
+    pub const fn of_kind(mut self, kind: ErrorKind) -> Self {
+        self.kind = Some(kind);
+        self
     }
 
     /// With what the task printed before it failed.
@@ -71,6 +82,7 @@ impl From<TaskFault> for TaskReport {
             "" => fault.message,
             printed => format!("{printed}\n{}", fault.message),
         };
-        Self { status: fault.status, stdout: fault.stdout, stderr, ..Self::default() }
+        let (status, error_kind) = (fault.status, fault.kind);
+        Self { status, error_kind, stdout: fault.stdout, stderr, ..Self::default() }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use cooperage_actors::estimate::Estimates;
 use cooperage_domain::cluster::{Cluster, ClusterStatus, Job, Node, Task, view};
 use cooperage_domain::entity::Link;
 use cooperage_domain::macros::{ClusterView, expand_link};
@@ -10,6 +9,7 @@ use cooperage_domain::plan::{schedule, stages};
 use serde_json::{Map, Value, json};
 
 use super::care::notes;
+use super::waiting::Looker;
 
 /// Everything about one cluster.
 pub fn details(cluster: &Cluster) -> Value {
@@ -112,14 +112,14 @@ pub fn status(cluster: &Cluster) -> Value {
 }
 
 /// A job as Coopr shows it, in stages; and as it is: a graph with times.
-pub fn plan(cluster: &Arc<Cluster>, job: &Job, estimates: &Estimates) -> Value {
+pub fn plan(cluster: &Arc<Cluster>, job: &Job, looker: &Looker<'_>) -> Value {
     let (graph, numbers) = job.graph();
     let task = |place: usize| numbers.get(place).and_then(|number| job.tasks.get(number));
     let staged: Vec<Vec<Value>> = stages(&graph)
         .into_iter()
         .map(|stage| stage.into_iter().filter_map(task).map(staged_task).collect())
         .collect();
-    let durations = estimates.durations(cluster, job, &numbers);
+    let durations = looker.estimates.durations(cluster, job, &numbers);
     let ranks = schedule::ranks(&graph, &durations);
     let critical: Vec<String> = schedule::critical_path(&graph, &ranks)
         .into_iter()
@@ -130,7 +130,11 @@ pub fn plan(cluster: &Arc<Cluster>, job: &Job, estimates: &Estimates) -> Value {
         .iter()
         .enumerate()
         .filter_map(|(place, number)| Some((job.tasks.get(number)?, durations.get(place)?)))
-        .map(|(task, estimate)| graph_task(job, task, estimate.as_millis()))
+        .map(|(task, estimate)| {
+            let mut shown = graph_task(job, task, estimate.as_millis());
+            looker.add_to(&mut shown, cluster, job, task);
+            shown
+        })
         .collect();
     json!({
         "id": job.id,
@@ -183,6 +187,7 @@ fn graph_task(job: &Job, task: &Task, estimate_ms: u128) -> Value {
                 "startTime": attempt.started,
                 "endTime": outcome.map(|o| o.at),
                 "code": outcome.map(|o| o.code),
+                "errorKind": outcome.and_then(|o| o.kind),
             })
         })
         .collect();

@@ -29,6 +29,7 @@ use super::secret_fields::SecretFields;
 use super::state::AppState;
 use super::tenants::specification;
 use super::time_travel;
+use super::waiting;
 
 /// Name of the counter that numbers clusters.
 const CLUSTER_NUMBERS: &str = "clusters";
@@ -49,6 +50,7 @@ pub fn routes(routes: &mut Routes<'_>) {
     routes.at("/v2/clusters/{id}/config", |on| on.get(get_config).put(cluster_changes::configure));
     routes.at("/v2/clusters/{id}/plans", |on| on.get(get_plans));
     routes.at("/v2/clusters/{id}/plans/{job}", |on| on.get(get_plan));
+    routes.at("/v2/clusters/{id}/waiting", |on| on.get(waiting::get));
     routes.at("/v2/clusters/{id}/logs", |on| on.get(logs::get));
     routes.at("/v2/clusters/{id}/export", |on| on.get(export::get));
 }
@@ -270,8 +272,8 @@ async fn get_config(state: State, identity: Identity, id: web::Path<String>) -> 
 
 async fn get_plans(state: State, identity: Identity, id: web::Path<String>) -> Answer {
     let cluster = state.cluster(&identity, &id).await?;
-    let plans: Vec<Value> =
-        cluster.jobs.values().rev().map(|job| plan(&cluster, job, &state.estimates)).collect();
+    let looker = waiting::look(&state, &cluster).await?;
+    let plans: Vec<Value> = cluster.jobs.values().rev().map(|job| plan(&cluster, job, &looker)).collect();
     Ok(HttpResponse::Ok().json(plans))
 }
 
@@ -285,5 +287,6 @@ async fn get_plan(state: State, identity: Identity, at: web::Path<(String, Strin
         return Err(wrong(format!("job {job} does not belong to cluster {}", cluster.id)));
     }
     let found = cluster.jobs.get(&job.number).ok_or_else(|| Problem::not_found("job", job))?;
-    Ok(HttpResponse::Ok().json(plan(&cluster, found, &state.estimates)))
+    let looker = waiting::look(&state, &cluster).await?;
+    Ok(HttpResponse::Ok().json(plan(&cluster, found, &looker)))
 }

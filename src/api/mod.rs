@@ -59,6 +59,7 @@ mod tokens;
 mod upload;
 mod usage;
 mod users;
+mod waiting;
 
 pub use edge::{Edge, app};
 pub use identity::hash;

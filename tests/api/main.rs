@@ -15,3 +15,4 @@ mod refusals;
 mod secrets;
 mod shapes;
 mod travel;
+mod waiting;

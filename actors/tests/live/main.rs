@@ -7,6 +7,7 @@
 mod abort;
 mod adoption;
 mod agent;
+mod budget;
 mod create;
 mod database;
 mod failing;

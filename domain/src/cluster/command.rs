@@ -203,7 +203,7 @@ pub enum Command {
     TimeOutQueue {
         /// Number of the task.
         task: u32,
-        /// What the workers were doing, for people.
+        /// What it waited for, for people: continues the sentence "it waited …".
         why: String,
     },
     /// An attempt's time is up. Refused when it ended meanwhile.

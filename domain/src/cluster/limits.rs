@@ -92,13 +92,13 @@ impl Default for Limits {
     }
 }
 
-/// What passes by itself is tried for some minutes, what does not pass is not tried again.
+/// What passes by itself is tried for a minute or two, what does not pass is not tried again.
 fn default_rules() -> BTreeMap<ErrorKind, RetryRule> {
     let patient = RetryRule {
-        max_attempts: Some(6),
+        max_attempts: Some(5),
         delay: Some(2_000),
         factor: Some(3),
-        max_delay: Some(120_000),
+        max_delay: Some(60_000),
         jitter: Some(50),
     };
     let once = RetryRule { max_attempts: Some(1), ..RetryRule::default() };
@@ -159,15 +159,15 @@ mod tests {
     fn what_passes_by_itself_is_waited_for_longer_and_not_by_all_at_once() {
         let limits = Limits::default();
         let pauses = |chance| [1, 2, 3, 9].map(|n| limits.pause_after(ErrorKind::Transient, n, chance));
-        assert_eq!(pauses(0), [2_000, 6_000, 18_000, 120_000]);
-        assert_eq!(pauses(1_000), [1_000, 5_000, 17_000, 119_000]);
+        assert_eq!(pauses(0), [2_000, 6_000, 18_000, 60_000]);
+        assert_eq!(pauses(1_000), [1_000, 5_000, 17_000, 59_000]);
         for chance in [1, 999, 54_321, u64::MAX] {
             for (least, most) in pauses(chance).into_iter().zip(pauses(0)) {
                 assert!(most / 2 <= least && least <= most, "{chance}: {least} of {most}");
             }
         }
         let attempts = ErrorKind::ALL.map(|kind| limits.attempts_of(kind));
-        assert_eq!(attempts, [6, 1, 3, 3, 3]);
+        assert_eq!(attempts, [5, 1, 3, 3, 3]);
     }
 
     #[test]

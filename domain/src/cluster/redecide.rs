@@ -79,13 +79,19 @@ fn decisions(cluster: &Cluster, ahead: &[Event], now: i64) -> Vec<Decision> {
     }
 }
 
-/// Events as they were recorded by releases that did not tell the hash of values with an attempt.
+/// Events as they were recorded by releases that told neither the hash of values with an attempt nor the kind of a failure.
 fn as_early_releases(mut events: Vec<Event>, recorded: &[Event]) -> Vec<Event> {
     for (event, then) in events.iter_mut().zip(recorded) {
-        if let (Event::AttemptStarted { inputs, .. }, Event::AttemptStarted { inputs: None, .. }) =
-            (event, then)
-        {
-            *inputs = None;
+        match (event, then) {
+            (Event::AttemptStarted { inputs, .. }, Event::AttemptStarted { inputs: None, .. }) => {
+                *inputs = None;
+            }
+            (
+                Event::TaskFailed { outcome, .. } | Event::UnitProbed { outcome, .. },
+                Event::TaskFailed { outcome: Outcome { kind: None, .. }, .. }
+                | Event::UnitProbed { outcome: Outcome { kind: None, .. }, .. },
+            ) => outcome.kind = None,
+            _ => {}
         }
     }
     events
@@ -198,6 +204,7 @@ fn failure(outcome: &Outcome) -> TaskReport {
     };
     let mut report = TaskReport::failure(outcome.code, uncut(&outcome.stderr));
     report.stdout = uncut(&outcome.stdout);
+    report.error_kind = outcome.kind;
     report
 }
 

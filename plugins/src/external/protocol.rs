@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cooperage_domain::error_kind::ErrorKind;
 use cooperage_domain::task::TaskReport;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -33,6 +34,9 @@ pub struct Report {
     /// The addresses by kind; only from a provider's confirm.
     #[serde(default)]
     pub ipaddresses: Option<BTreeMap<String, String>>,
+    /// What kind of failure it was, if the plugin knows.
+    #[serde(default, rename = "errorKind")]
+    pub error_kind: Option<ErrorKind>,
     /// A sentence for people: why it failed, and what to do.
     #[serde(default, deserialize_with = "cooperage_domain::lenient::null_as_default")]
     pub message: String,
@@ -42,7 +46,7 @@ impl Report {
     /// As the rest of the program knows reports.
     #[must_use]
     pub fn into_task_report(self) -> TaskReport {
-        let Self { status, result, hostname, ipaddresses, message: _ } = self;
+        let Self { status, result, hostname, ipaddresses, error_kind: _, message: _ } = self;
         TaskReport { status, result, hostname, ipaddresses, ..TaskReport::default() }
     }
 }

@@ -49,7 +49,7 @@ pub(super) fn verdict(plugin: &str, ending: Ending, report: Option<Report>) -> R
                 "" => format!("failed with status {status} and does not say why"),
                 message => format!("failed: {message}"),
             };
-            failed(why).map_err(|fault| TaskFault { status, ..fault })
+            failed(why).map_err(|fault| TaskFault { status, kind: report.error_kind, ..fault })
         }
     }
 }
@@ -62,6 +62,15 @@ pub(super) fn broken_off(plugin: &str, reason: impl fmt::Display) -> TaskFault {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_plugin_may_say_what_kind_of_failure_it_is() {
+        let text = r#"{"status": 5, "errorKind": "transient", "message": "try later"}"#;
+        let report: Report = serde_json::from_str(text).unwrap();
+        let fault = verdict("acme", Ending::Exit(0), Some(report)).unwrap_err();
+        let report = TaskReport::from(fault);
+        assert_eq!(report.error_kind, Some(cooperage_domain::error_kind::ErrorKind::Transient));
+    }
 
     #[test]
     fn only_a_result_and_a_good_end_together_are_success() {

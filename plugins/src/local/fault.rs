@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use cooperage_domain::error_kind::ErrorKind;
 use cooperage_domain::invalid::Invalid;
 
 use super::host_command::CommandError;
@@ -77,9 +78,20 @@ impl LocalError {
     }
 }
 
+impl LocalError {
+    /// What kind of failure of a task it is; `None` for what follows from the task.
+    const fn kind(&self) -> Option<ErrorKind> {
+        match self {
+            Self::Invalid(_) => Some(ErrorKind::Permanent),
+            Self::Machine { .. } => Some(ErrorKind::Machine),
+            Self::Refused(_) | Self::Command(_) | Self::File { .. } | Self::Cancelled(_) => None,
+        }
+    }
+}
+
 impl From<LocalError> for TaskFault {
     fn from(error: LocalError) -> Self {
-        Self::new(error.to_string())
+        Self { kind: error.kind(), ..Self::new(error.to_string()) }
     }
 }
 

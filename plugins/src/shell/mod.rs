@@ -20,6 +20,7 @@ use cooperage_domain::entity::{
     AutomatorType, Base, FieldSchema, ParameterSet, Parameters, PluginType, ResourceFormat, ResourceType,
     ServiceAction,
 };
+use cooperage_domain::error_kind::ErrorKind;
 use cooperage_domain::task::TaskReport;
 
 use crate::automator::Automator;
@@ -77,9 +78,7 @@ impl ShellAutomator {
         let execution = execution
             .with_file("hosts", hosts::render(&task.order.config))
             .with_file("hosts.sh", HOSTS_SCRIPT);
-        execute(&self.pool, &target, &execution, &*task.output, &task.cancel)
-            .await
-            .map_err(|fault| fault_of(&fault))
+        execute(&self.pool, &target, &execution, &*task.output, &task.cancel).await.map_err(TaskFault::from)
     }
 }
 
@@ -143,7 +142,8 @@ fn script_of<'a>(task: &'a Context, action: &str) -> Result<(&'a str, &'a str), 
             let name = service.map_or("", |service| &service.name);
             Err(TaskFault::nothing_made(format!(
                 "service {name:?}: provisioner.actions.{action}.fields.script is missing; name a script"
-            )))
+            ))
+            .of_kind(ErrorKind::Permanent))
         }
         script => Ok((script, field("args"))),
     }
@@ -163,14 +163,11 @@ fn report(what: &str, finished: Finished) -> Result<TaskReport, TaskFault> {
     let fault = TaskFault {
         status: i64::from(finished.status.0),
         ..TaskFault::new(format!("{} ended with {}.", what.trim(), finished.status))
+            .of_kind(ErrorKind::Script)
     };
     // Codes from 200 to 299 say that nothing was made, which a script cannot know of its machine.
     let fault = if (200..300).contains(&fault.status) { TaskFault { status: 1, ..fault } } else { fault };
     Err(fault.with_output(finished.stdout_tail, finished.stderr_tail))
-}
-
-fn fault_of(fault: &SshError) -> TaskFault {
-    TaskFault::new(fault.to_string())
 }
 
 fn descriptor() -> PluginType {

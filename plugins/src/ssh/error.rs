@@ -4,6 +4,8 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use cooperage_domain::error_kind::ErrorKind as TaskFailure;
+
 use crate::context::TaskFault;
 
 /// Why something could not be done over SSH. `address` is always `host:port`.
@@ -177,6 +179,26 @@ impl SshError {
         )
     }
 
+    /// What kind of failure of a task it is; `None` for what follows from the task.
+    #[must_use]
+    pub const fn kind(&self) -> Option<TaskFailure> {
+        match self {
+            Self::Unreachable { .. }
+            | Self::Refused { .. }
+            | Self::Handshake { .. }
+            | Self::TimedOut { .. }
+            | Self::ConnectionLost { .. }
+            | Self::Interrupted { .. } => Some(TaskFailure::Transient),
+            Self::HostKeyChanged { .. }
+            | Self::HostKeyUnknown { .. }
+            | Self::AuthenticationRefused { .. }
+            | Self::IdentityFile { .. }
+            | Self::BadName { .. }
+            | Self::BackendMissing { .. } => Some(TaskFailure::Permanent),
+            Self::Cancelled { .. } | Self::RemoteFile { .. } | Self::CannotRun { .. } => None,
+        }
+    }
+
     /// From a connect that failed.
     pub(super) fn from_dial(address: &str, error: &std::io::Error) -> Self {
         let address = address.to_owned();
@@ -194,6 +216,6 @@ impl SshError {
 
 impl From<SshError> for TaskFault {
     fn from(error: SshError) -> Self {
-        Self::new(error.to_string())
+        Self { kind: error.kind(), ..Self::new(error.to_string()) }
     }
 }

@@ -4,6 +4,7 @@
 
 #[cfg(test)]
 mod book;
+mod care;
 mod table;
 
 use std::collections::HashMap;

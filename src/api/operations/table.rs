@@ -7,7 +7,7 @@ use cooperage_domain::access::Rule;
 
 use super::{Operation, Port};
 
-const fn get(path: &'static str, rule: Rule, summary: &'static str) -> Operation {
+pub(super) const fn get(path: &'static str, rule: Rule, summary: &'static str) -> Operation {
     Operation::new(Port::User, Method::GET, path, rule, summary)
 }
 
@@ -15,11 +15,11 @@ const fn post(path: &'static str, rule: Rule, summary: &'static str) -> Operatio
     Operation::new(Port::User, Method::POST, path, rule, summary)
 }
 
-const fn put(path: &'static str, rule: Rule, summary: &'static str) -> Operation {
+pub(super) const fn put(path: &'static str, rule: Rule, summary: &'static str) -> Operation {
     Operation::new(Port::User, Method::PUT, path, rule, summary)
 }
 
-const fn delete(path: &'static str, rule: Rule, summary: &'static str) -> Operation {
+pub(super) const fn delete(path: &'static str, rule: Rule, summary: &'static str) -> Operation {
     Operation::new(Port::User, Method::DELETE, path, rule, summary)
 }
 
@@ -48,7 +48,7 @@ pub(super) fn operations() -> Vec<Operation> {
     [
         clusters(),
         cluster_changes(),
-        care(),
+        super::care::care(),
         living(),
         proposals(),
         past(),
@@ -93,6 +93,8 @@ fn clusters() -> Vec<Operation> {
         get("/v2/clusters/{id}/plans", see, "All jobs of a cluster, newest first").gives("[Plan]"),
         get("/v2/clusters/{id}/plans/{job}", see, "One job: its stages, and its tasks as a graph")
             .gives("Plan"),
+        get("/v2/clusters/{id}/waiting", see, "Why each task that waits does so, in words")
+            .gives("WaitingTasks"),
         get("/v2/clusters/{id}/logs", see, "What tasks printed: the latest lines, or those of one task")
             .gives("Logs")
             .query(&[
@@ -140,25 +142,6 @@ fn cluster_changes() -> Vec<Operation> {
         on_one("/v2/clusters/{id}/resume", "Go on with a cluster that is paused"),
         on_one("/v2/clusters/{id}/abort", "Stop a create; what runs may end"),
         on_one("/v2/clusters/{id}/retry", "Go on with a create that failed"),
-    ]
-}
-
-fn care() -> Vec<Operation> {
-    let (see, change) = (Rule::read(Reader, Clusters), Rule::write(User, Clusters));
-    let of_cluster = "/v2/clusters/{id}/maintenance";
-    let of_node = "/v2/clusters/{id}/nodes/{node}/maintenance";
-    vec![
-        get("/v2/clusters/{id}/health", see, "How machines and services are, and how they are looked after")
-            .gives("HealthReport"),
-        put("/v2/clusters/{id}/health", change, "Say what happens when machines of a cluster are down")
-            .takes("HealSwitch")
-            .refuses(&[409]),
-        put(of_cluster, change, "Leave a cluster alone: nothing starts there, no probes, no healing")
-            .takes("MaintenanceReason")
-            .refuses(&[409]),
-        delete(of_cluster, change, "End a cluster's maintenance; what waited goes on").refuses(&[409]),
-        put(of_node, change, "Leave a node alone").takes("MaintenanceReason").refuses(&[409]),
-        delete(of_node, change, "End a node's maintenance").refuses(&[409]),
     ]
 }
 

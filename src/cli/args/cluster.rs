@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
+use super::care::{HealthArgs, MaintenanceArgs};
 use super::create::CreateArgs;
 use super::draft::{ApplyPlanArgs, DraftCommand};
+use super::export::ExportArgs;
 use super::living::{
     CancelArgs, ConvergeArgs, ErrandArgs, MachinesArgs, RemoveServiceArgs, ResizeArgs, RollBackArgs, SetArgs,
     UpgradeArgs,
@@ -13,7 +15,6 @@ use super::living::{
 use super::past::{ClusterDiffArgs, HistoryArgs, PlanArgs, ShowArgs};
 use super::{FieldArgs, PreviewArgs, WaitArgs, WatchArgs, YesArgs};
 use crate::cli::complete;
-use crate::exports::Format;
 
 /// What to do with clusters.
 #[derive(Debug, Subcommand)]
@@ -68,6 +69,12 @@ Services are configured anew and, unless told otherwise, restarted.")]
   cooperage cluster plan shop                  the latest job
   cooperage cluster plan shop 00000042-001     an earlier one")]
     Plan(PlanArgs),
+    /// Say of each task that waits why it does
+    #[command(after_help = "Examples:
+  cooperage cluster why shop
+  cooperage cluster why shop 12             one task, by its number
+  cooperage cluster why shop --watch")]
+    Why(WhyArgs),
     /// List the jobs of a cluster, newest first
     #[command(after_help = "Example: cooperage cluster jobs shop")]
     Jobs(Seen),
@@ -298,6 +305,19 @@ pub struct Job {
     pub preview: PreviewArgs,
 }
 
+/// What waits.
+#[derive(Debug, Clone, Args)]
+pub struct WhyArgs {
+    /// Which cluster.
+    #[command(flatten)]
+    pub which: Which,
+    /// Id or number of a task, or what it is called; without it, all that wait
+    pub task: Option<String>,
+    /// Whether once or again and again.
+    #[command(flatten)]
+    pub watch: WatchArgs,
+}
+
 /// Which clusters.
 #[derive(Debug, Clone, Args)]
 pub struct ListArgs {
@@ -404,26 +424,6 @@ pub struct SshArgs {
     pub command: Vec<String>,
 }
 
-/// What to write down.
-#[derive(Debug, Clone, Args)]
-pub struct ExportArgs {
-    /// Which cluster.
-    #[command(flatten)]
-    pub which: Which,
-    /// For which program
-    #[arg(short, long, value_enum)]
-    pub format: Format,
-    /// Port of the targets (prometheus)
-    #[arg(long, default_value_t = crate::exports::NODE_EXPORTER_PORT)]
-    pub port: u16,
-    /// Only nodes with this service; may be repeated
-    #[arg(long = "service", value_name = "SERVICE", add = complete::services_of_cluster())]
-    pub services: Vec<String>,
-    /// File to write, instead of standard output
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub to: Option<PathBuf>,
-}
-
 /// Which services.
 #[derive(Debug, Clone, Args)]
 pub struct ServicesArgs {
@@ -482,34 +482,6 @@ pub struct LeaseArgs {
     /// Whether it is only shown.
     #[command(flatten)]
     pub preview: PreviewArgs,
-}
-
-/// Whose health.
-#[derive(Debug, Clone, Args)]
-pub struct HealthArgs {
-    /// Which cluster.
-    #[command(flatten)]
-    pub seen: Seen,
-    /// From now on do this with machines that are down: auto, alarm, off, or as the template says
-    #[arg(long, value_name = "MODE", value_parser = ["auto", "alarm", "off", "template"])]
-    pub heal: Option<String>,
-}
-
-/// What to leave alone.
-#[derive(Debug, Clone, Args)]
-pub struct MaintenanceArgs {
-    /// Which cluster.
-    #[command(flatten)]
-    pub which: Which,
-    /// Whether it begins or ends
-    #[arg(value_parser = ["on", "off"])]
-    pub switch: String,
-    /// Only this node: number, host name or id
-    #[arg(long, add = complete::nodes())]
-    pub node: Option<String>,
-    /// Why, for people
-    #[arg(long, default_value = "")]
-    pub reason: String,
 }
 
 /// What to delete.

@@ -3,9 +3,11 @@
 //! A noun is a file in `src/cli` with its verbs, and a row in [`nouns`].
 
 mod audit;
+mod care;
 pub mod cluster;
 pub mod create;
 pub mod draft;
+mod export;
 pub mod living;
 mod nouns;
 pub mod past;
@@ -15,12 +17,14 @@ mod waiting;
 #[cfg(test)]
 pub use audit::OutcomeArg;
 pub use audit::{AuditArgs, AuditCommand, AuditFilterArgs, SecretsAt, SecretsCommand};
+pub use care::{HealthArgs, MaintenanceArgs};
 pub use cluster::{
-    AddServiceArgs, ClusterCommand, ConfigArgs, DeleteArgs, ExportArgs, HealthArgs, LeaseArgs, ListArgs,
-    LogsArgs, MaintenanceArgs, Seen, ServicesArgs, SshArgs, Told, WaitForArgs,
+    AddServiceArgs, ClusterCommand, ConfigArgs, DeleteArgs, LeaseArgs, ListArgs, LogsArgs, Seen,
+    ServicesArgs, SshArgs, Told, WaitForArgs, WhyArgs,
 };
 pub use create::CreateArgs;
 pub use draft::{ApplyPlanArgs, DraftCommand, DraftedArgs};
+pub use export::ExportArgs;
 pub use nouns::Noun;
 pub use past::{ClusterDiffArgs, HistoryArgs, PlanArgs, ShowArgs};
 pub use provisioner::{ProvisionerArgs, ProvisionerNoun};

@@ -25,6 +25,7 @@ pub mod shapes;
 mod show;
 mod ssh;
 mod wait;
+mod why;
 
 pub use create::create_and_watch;
 pub use delete::delete_and_wait;
@@ -57,6 +58,7 @@ pub async fn run(command: ClusterCommand, client: &Client, screen: &Screen) -> R
         ClusterCommand::Services(seen) => services::list(&seen, client, screen).await,
         ClusterCommand::Config(args) => config::run(&args, client, screen).await,
         ClusterCommand::Plan(args) => plan::run(&args, client, screen).await,
+        ClusterCommand::Why(args) => why::run(&args, client, screen).await,
         ClusterCommand::Jobs(seen) => jobs::run(&seen, client, screen).await,
         ClusterCommand::Watch { which, timeout } => {
             let limit = timeout.map(|text| duration::parse("--timeout", &text)).transpose()?;

@@ -207,6 +207,24 @@ pub struct Task {
     /// Oldest first.
     #[serde(default)]
     pub attempts: Vec<Attempt>,
+    /// Why it waits, most important first.
+    #[serde(default)]
+    pub waiting: Vec<Waiting>,
+    /// Whether it takes longer than its like.
+    #[serde(default)]
+    pub straggling: bool,
+    /// How long its like take as a rule, in ms; 0 when it does not straggle.
+    #[serde(default)]
+    pub typical_ms: i64,
+}
+
+/// Why a task waits.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Waiting {
+    /// For programs.
+    pub code: String,
+    /// For people: continues the sentence "the task waits …".
+    pub text: String,
 }
 
 /// One execution of a task.

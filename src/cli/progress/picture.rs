@@ -24,10 +24,11 @@ const BAR: usize = 16;
 pub fn picture(details: &Details, plan: &Plan, now: i64, space: Space) -> Vec<String> {
     let mut rows: Vec<Row> = details.nodes.iter().map(|node| Row::of(node, details, plan, now)).collect();
     let name_width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
-    let room = space.height.saturating_sub(3).max(1);
+    let room = space.height.saturating_sub(3 + usize::from(why_nothing_moves(plan).is_some())).max(1);
     let hidden = if rows.len() > room { rest(&mut rows, room) } else { None };
     let heading = heading(details, plan, now);
-    let lines = std::iter::once(heading).chain(rows.iter().map(|row| row.line(name_width))).chain(hidden);
+    let rows = rows.iter().map(|row| row.line(name_width));
+    let lines = std::iter::once(heading).chain(why_nothing_moves(plan)).chain(rows).chain(hidden);
     lines.map(|line| truncate_str(&line, space.width, "…").into_owned()).collect()
 }
 
@@ -111,11 +112,29 @@ impl Row {
     }
 }
 
+/// The most important reason, when nothing runs although something is to be done.
+fn why_nothing_moves(plan: &Plan) -> Option<String> {
+    if plan.end_time.is_some() || plan.tasks.iter().any(|task| task.status == TaskState::Running) {
+        return None;
+    }
+    let told = plan.tasks.iter().filter(|task| task.status == TaskState::Waiting);
+    let first = |task: &Task| task.waiting.first().cloned();
+    // What waits for nothing but other tasks explains nothing.
+    let (task, reason) = told
+        .filter_map(|task| Some((task, first(task)?)))
+        .find(|(_, reason)| !matches!(reason.code.as_str(), "predecessor" | "next"))?;
+    Some(style(format!("  nothing runs: {} waits {}", task.title(), reason.text)).yellow().to_string())
+}
+
 /// `INSTALL nginx 3.1 s`, and which attempt it is from the second on.
 fn working(task: &Task, now: i64) -> String {
     let attempt = task.open_attempt().map_or(1, |attempt| attempt.number);
     let again = if attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
-    format!("{} {}{again}", task.title(), short(task.took(now).unwrap_or(0)))
+    let long = match task.straggling {
+        true => format!(", longer than usual ({})", short(task.typical_ms)),
+        false => String::new(),
+    };
+    format!("{} {}{again}{long}", task.title(), short(task.took(now).unwrap_or(0)))
 }
 
 /// Why a task waits: for a task elsewhere, for the pause after a failed attempt, or for its node or a worker.
@@ -157,6 +176,7 @@ fn rest(rows: &mut Vec<Row>, room: usize) -> Option<String> {
 mod tests {
     use super::super::samples::half_way;
     use super::*;
+    use crate::cli::cluster::shapes::Waiting;
     use crate::cli::golden::assert_golden;
 
     fn drawn(width: usize, height: usize) -> String {
@@ -167,6 +187,23 @@ mod tests {
     #[test]
     fn a_job_half_way() {
         assert_golden("src/cli/progress/golden/half_way.txt", &drawn(110, 24));
+    }
+
+    #[test]
+    fn when_nothing_runs_the_reason_is_told() {
+        let (details, mut plan) = half_way();
+        let told = |plan: &Plan| picture(&details, plan, 20_000, Space { width: 200, height: 24 }).join("\n");
+        for task in plan.tasks.iter_mut().filter(|task| task.status == TaskState::Running) {
+            task.status = TaskState::Waiting;
+            task.waiting =
+                vec![Waiting { code: "no_workers".into(), text: "for a worker: there are 0".into() }];
+        }
+        assert!(told(&plan).contains("nothing runs: "), "{}", told(&plan));
+        assert!(told(&plan).contains(" waits for a worker: there are 0"), "{}", told(&plan));
+        let first = plan.tasks.iter_mut().find(|task| !task.waiting.is_empty()).unwrap();
+        (first.status, first.straggling, first.typical_ms) = (TaskState::Running, true, 4_000);
+        assert!(!told(&plan).contains("nothing runs"));
+        assert!(told(&plan).contains("longer than usual (4.0 s)"), "{}", told(&plan));
     }
 
     #[test]

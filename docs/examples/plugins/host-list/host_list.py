@@ -91,7 +91,21 @@ def delete(order):
     return {}
 
 
-TASKS = {"CREATE": create, "CONFIRM": confirm, "DELETE": delete}
+def probe(order):
+    _, state, port = fields(order)
+    host = order["config"]["providerid"]
+    if holder(os.path.join(state, host)) != order["nodeId"]:
+        return {"result": {"health": "gone", "reason": f"{host} is not lent to this node any more"}}
+    if not port:
+        return {"result": {"health": "unknown", "reason": "without a port nothing can be found out"}}
+    try:
+        socket.create_connection((host, port), timeout=5).close()
+    except OSError as fault:
+        return {"result": {"health": "down", "reason": f"{host}:{port} does not answer: {fault}"}}
+    return {"result": {"health": "up"}}
+
+
+TASKS = {"CREATE": create, "CONFIRM": confirm, "DELETE": delete, "PROBE": probe}
 
 
 def main():

@@ -160,6 +160,8 @@ pub struct Attempt {
     end_time: Option<i64>,
     /// 0: success.
     code: Option<i64>,
+    /// Of a failure: transient, permanent, machine, script or unknown.
+    error_kind: Option<String>,
 }
 
 /// A task in the graph.
@@ -175,6 +177,70 @@ pub struct GraphTask {
     status: String,
     estimate_ms: u64,
     attempts: Vec<Attempt>,
+    /// Why it waits; only while it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting: Option<Vec<WaitReason>>,
+    /// Whether it takes longer than its like; absent when not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    straggling: Option<bool>,
+    /// How long its like take as a rule; only when it straggles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    typical_ms: Option<u64>,
+}
+
+/// Why a task waits.
+#[derive(Serialize, ToSchema)]
+pub struct WaitReason {
+    /// For programs: `predecessor`, `node_busy`, `retry_pause`, `delay`, `job_paused`, `job_stopped`, `cluster_limit`,
+    /// `global_limit`, `no_workers`, `workers_busy` or `next`.
+    code: String,
+    /// For people: continues the sentence "the task waits …".
+    text: String,
+    /// When it ends, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<i64>,
+    /// Id of the task that is waited for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<String>,
+}
+
+/// A task that waits.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitingTask {
+    id: String,
+    /// What it is called: `START db on node-2`.
+    title: String,
+    task_name: String,
+    node_id: String,
+    service: String,
+    /// Since when it could run, had it a worker.
+    ready_since: Option<i64>,
+    waiting: Vec<WaitReason>,
+}
+
+/// A task that takes longer than its like.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StragglingTask {
+    id: String,
+    title: String,
+    task_name: String,
+    node_id: String,
+    service: String,
+    /// How long its like take as a rule.
+    typical_ms: u64,
+}
+
+/// Tasks of a cluster's latest job that wait, or that take long.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitingTasks {
+    cluster_id: String,
+    job_id: Option<String>,
+    status: Option<String>,
+    waiting: Vec<WaitingTask>,
+    straggling: Vec<StragglingTask>,
 }
 
 /// A job.

@@ -21,7 +21,8 @@ pub fn add_all(mut all: ComponentsBuilder) -> ComponentsBuilder {
     }
     add! {
         clusters: Account Progress ClusterSummary ClusterCreated Cluster Node RegisteredNode
-            ClusterStatus StagedTask Attempt GraphTask Plan LogLine Logs ProviderFields LeaseChange
+            ClusterStatus StagedTask Attempt GraphTask Plan WaitReason WaitingTask
+            StragglingTask WaitingTasks LogLine Logs ProviderFields LeaseChange
             ConfigChange ServicesToAdd NodeQuestion;
         care: Maintenance MaintenanceReason HealSwitch DownNote UnitHealth NodeHealth HealthReport;
         living: SizeChange MachinesAnew Reconfiguration UpgradeOrder RollBackOrder Convergence ErrandOrder
