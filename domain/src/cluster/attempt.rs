@@ -22,6 +22,17 @@ pub const INTERNAL_FAILURE: i64 = -1;
 /// How much of the last line a task printed is told as the reason of its failure, in characters.
 const LONGEST_REASON: usize = 200;
 
+/// How the text of a failure begins when nobody took the task, how it goes on, and how it ends.
+const NOT_TAKEN: &str = "No worker took it for ";
+const NOT_TAKEN_BECAUSE: &str = ": it waited ";
+const NOT_TAKEN_REMEDY: &str = ". Retry when that has changed.";
+
+/// For what a task waited that nobody took, from the text of its failure.
+pub(super) fn why_not_taken(text: &str) -> Option<&str> {
+    let told = text.strip_prefix(NOT_TAKEN)?.strip_suffix(NOT_TAKEN_REMEDY)?;
+    told.split_once(NOT_TAKEN_BECAUSE).map(|(_, why)| why)
+}
+
 pub(super) fn start(cluster: &Cluster, task: u32, worker: String, now: i64) -> Result<Vec<Event>, Refusal> {
     let refuse = |reason| Refusal::NotReady { task, reason };
     let job = cluster.latest_job().ok_or(refuse("the cluster has no job"))?;
@@ -140,7 +151,7 @@ pub(super) fn time_out_queue(
         return Ok(Vec::new());
     }
     let waited = budget::span(now.saturating_sub(found.ready_since.unwrap_or(now)));
-    let text = format!("No worker took it for {waited}: it waited {why}. Retry when that has changed.");
+    let text = format!("{NOT_TAKEN}{waited}{NOT_TAKEN_BECAUSE}{why}{NOT_TAKEN_REMEDY}");
     let outcome = Outcome {
         at: now,
         code: INTERNAL_FAILURE,

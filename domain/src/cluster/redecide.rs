@@ -12,7 +12,7 @@ use super::refusal::Refusal;
 use super::services::ServiceChange;
 use super::state::Cluster;
 use super::wanted_change::WantedChange;
-use super::{follow_up, planning};
+use super::{attempt, follow_up, planning};
 use crate::node_action::SNIPPED;
 use crate::plan::ClusterAction;
 use crate::task::TaskReport;
@@ -79,13 +79,19 @@ fn decisions(cluster: &Cluster, ahead: &[Event], now: i64) -> Vec<Decision> {
     }
 }
 
-/// Events as they were recorded by releases that did not tell the hash of values with an attempt.
+/// Events as they were recorded by releases that told neither the hash of values with an attempt nor the kind of a failure.
 fn as_early_releases(mut events: Vec<Event>, recorded: &[Event]) -> Vec<Event> {
     for (event, then) in events.iter_mut().zip(recorded) {
-        if let (Event::AttemptStarted { inputs, .. }, Event::AttemptStarted { inputs: None, .. }) =
-            (event, then)
-        {
-            *inputs = None;
+        match (event, then) {
+            (Event::AttemptStarted { inputs, .. }, Event::AttemptStarted { inputs: None, .. }) => {
+                *inputs = None;
+            }
+            (
+                Event::TaskFailed { outcome, .. } | Event::UnitProbed { outcome, .. },
+                Event::TaskFailed { outcome: Outcome { kind: None, .. }, .. }
+                | Event::UnitProbed { outcome: Outcome { kind: None, .. }, .. },
+            ) => outcome.kind = None,
+            _ => {}
         }
     }
     events
@@ -113,9 +119,12 @@ fn commands(cluster: &Cluster, ahead: &[Event]) -> Vec<Command> {
             one(Command::StartAttempt { task: *task, worker: worker.clone() })
         }
         Event::TaskSucceeded { task, report, .. } => finished(cluster, *task, (**report).clone()),
-        Event::TaskFailed { task, outcome, result, .. } => {
-            finished(cluster, *task, TaskReport { result: result.clone(), ..failure(outcome) })
-        }
+        Event::TaskFailed { task, outcome, result, .. } => match attempt::why_not_taken(&outcome.stderr) {
+            Some(why) if outcome.code == attempt::INTERNAL_FAILURE => {
+                one(Command::TimeOutQueue { task: *task, why: why.to_owned() })
+            }
+            _ => finished(cluster, *task, TaskReport { result: result.clone(), ..failure(outcome) }),
+        },
         Event::UnitProbed { task, outcome } => finished(cluster, *task, failure(outcome)),
         Event::JobFailed { by: Some(by), .. } | Event::FollowUpSet { by, .. } => stops(by),
         Event::JobPaused { by, .. } => one(Command::Pause { by: by.clone() }),
@@ -195,6 +204,7 @@ fn failure(outcome: &Outcome) -> TaskReport {
     };
     let mut report = TaskReport::failure(outcome.code, uncut(&outcome.stderr));
     report.stdout = uncut(&outcome.stdout);
+    report.error_kind = outcome.kind;
     report
 }
 

@@ -98,6 +98,7 @@ pub const OPERATIONS: &[Operation] = &[
         by: by(),
     }),
     on("prolong", shop, |_| Command::Prolong { expires: 9_000_000, by: by() }),
+    on("warn of expiry", leased, |_| Command::WarnOfExpiry),
     on("give fields", shop, |_| Command::GiveFields {
         fields: serde_json::Map::new(),
         command: Box::new(configure(true)),
@@ -173,6 +174,15 @@ fn half_grown() -> Rig {
 
 fn paused() -> Rig {
     half_grown().told(Command::Pause { by: by() })
+}
+
+/// Its lease ends very soon.
+fn leased() -> Rig {
+    let mut rig = shop();
+    let expires = rig.world.now + 1_000_000;
+    rig = rig.told(Command::Prolong { expires, by: by() });
+    rig.world.now = expires - 1;
+    rig
 }
 
 fn stopped() -> Rig {
