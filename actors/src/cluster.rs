@@ -181,7 +181,8 @@ impl Cluster {
     fn note(&mut self, events: &[Event]) {
         for event in events {
             match event {
-                Event::TaskSucceeded { .. } => {
+                Event::TaskSucceeded { task, .. } => {
+                    self.leave_pace(*task);
                     let learned = self.state.as_deref().and_then(|state| sample(state, event));
                     if let Some(sample) = learned {
                         self.surroundings.estimates.learn(&sample);
@@ -189,6 +190,7 @@ impl Cluster {
                 }
                 Event::TaskFailed { task, .. } => {
                     self.offered.remove(task);
+                    self.leave_pace(*task);
                 }
                 Event::JobFailed { message, .. } => {
                     info!(self.logger, "job failed"; "reason" => message);
