@@ -44,15 +44,7 @@ pub(super) fn change(cluster: &mut Cluster, event: &Event) {
     cluster.sequence += 1;
     match event {
         Event::ClusterRequested { .. } => {}
-        Event::LayoutFound { at, nodes } => {
-            end_job(cluster, 1, *at, JobStatus::Complete, None);
-            let node = |(id, properties): (&NodeId, &NodeProperties)| {
-                (id.clone(), Node::new(id.clone(), properties.clone()))
-            };
-            cluster.nodes = nodes.iter().map(node).collect();
-            cluster.units = wanted::everything(nodes);
-            cluster.last_node = nodes.values().map(|properties| properties.nodenum).max().unwrap_or(0);
-        }
+        Event::LayoutFound { at, nodes } => laid_out(cluster, nodes, *at),
         Event::LayoutRefused { at, message } => {
             end_job(cluster, 1, *at, JobStatus::Failed, Some(message));
             cluster.status = ClusterStatus::Terminated;
@@ -64,12 +56,38 @@ pub(super) fn change(cluster: &mut Cluster, event: &Event) {
             }
         }
         Event::JobExtended { at, job, tasks } => extended(cluster, *job, tasks, *at),
+        Event::JobPaused { job, reason, .. } => {
+            set_job(cluster, *job, JobStatus::Paused, reason.as_deref().unwrap_or("Paused by user."));
+        }
+        Event::JobResumed { at, job, .. } => resumed(cluster, *job, *at),
+        Event::JobFailed { job, message, stop, .. } => {
+            set_job(cluster, *job, JobStatus::Failed, message);
+            if let Some(job) = cluster.jobs.get_mut(job) {
+                job.stop = *stop;
+            }
+        }
+        Event::JobEnded { at, job, status, message } => ended(cluster, *job, *status, message.as_ref(), *at),
+        Event::AttemptStarted { at, task, attempt, worker, inputs } => {
+            let begun = Begun { task: *task, attempt: *attempt, worker, inputs: inputs.as_ref() };
+            attempt_started(cluster, &begun, *at);
+        }
+        Event::TaskSucceeded { at, task, report } => task_succeeded(cluster, *task, report, *at),
+        Event::TaskFailed { task, outcome, result, next } => {
+            note_failure(cluster, *task, outcome, result);
+            task_failed(cluster, *task, outcome, *next);
+        }
+        Event::UnitProbed { task, outcome } => unit_probed(cluster, *task, outcome),
+        _ => wished(cluster, event),
+    }
+}
+
+/// Applies what somebody wants of a cluster that is there.
+fn wished(cluster: &mut Cluster, event: &Event) {
+    match event {
         Event::WantedChanged { change, .. } => {
             remember(cluster);
             wanted_change::adopt(cluster, change);
         }
-        Event::FollowUpSet { then, .. } => cluster.then = Some(then.clone()),
-        Event::UnitProbed { task, outcome } => unit_probed(cluster, *task, outcome),
         Event::ServicesWanted { services, wanted, renew, .. } => {
             remember(cluster);
             wanted::services(&mut cluster.units, services, *wanted, renew);
@@ -83,45 +101,40 @@ pub(super) fn change(cluster: &mut Cluster, event: &Event) {
             cluster.config.clone_from(config);
             wanted::configuration(&mut cluster.units, *restart);
         }
+        Event::FollowUpSet { then, .. } => cluster.then = Some(then.clone()),
         Event::TemplateReplaced { template, .. } => cluster.template.clone_from(template),
         Event::LeaseChanged { expires, .. } => cluster.expires = *expires,
         Event::LeaseWarned { expires, .. } => cluster.warned_of = *expires,
         Event::ProviderFieldsGiven { fields, .. } => provider_fields::overlay(&mut cluster.provider, fields),
-        Event::JobPaused { job, reason, .. } => {
-            set_job(cluster, *job, JobStatus::Paused, reason.as_deref().unwrap_or("Paused by user."));
-        }
         Event::CareChanged { at, change, by } => cluster.care.take(change, by, *at),
-        Event::JobResumed { at, job, .. } => resumed(cluster, *job, *at),
-        Event::AttemptStarted { at, task, attempt, worker, inputs } => {
-            let begun = Begun { task: *task, attempt: *attempt, worker, inputs: inputs.as_ref() };
-            attempt_started(cluster, &begun, *at);
-        }
-        Event::TaskSucceeded { at, task, report } => task_succeeded(cluster, *task, report, *at),
-        Event::TaskFailed { task, outcome, result, next } => {
-            note_failure(cluster, *task, outcome, result);
-            task_failed(cluster, *task, outcome, *next);
-        }
-        Event::JobFailed { job, message, stop, .. } => {
-            set_job(cluster, *job, JobStatus::Failed, message);
-            if let Some(job) = cluster.jobs.get_mut(job) {
-                job.stop = *stop;
-            }
-        }
-        Event::JobEnded { at, job, status, message } => {
-            let ended = match cluster.jobs.get(job).map(|j| j.status) {
-                Some(JobStatus::Failed) => JobStatus::Failed,
-                _ => JobStatus::Complete,
-            };
-            end_job(cluster, *job, *at, ended, message.as_ref());
-            cluster.status = *status;
-            if *status == ClusterStatus::Active {
-                wanted::nothing_more(&mut cluster.units);
-                wanted_change::forget_gone(cluster);
-            }
-            if *status == ClusterStatus::Terminated {
-                (cluster.previous, cluster.then) = (None, None);
-            }
-        }
+        // All others are applied by `change`.
+        _ => {}
+    }
+}
+
+fn laid_out(cluster: &mut Cluster, nodes: &BTreeMap<NodeId, NodeProperties>, at: i64) {
+    end_job(cluster, 1, at, JobStatus::Complete, None);
+    let node = |(id, properties): (&NodeId, &NodeProperties)| {
+        (id.clone(), Node::new(id.clone(), properties.clone()))
+    };
+    cluster.nodes = nodes.iter().map(node).collect();
+    cluster.units = wanted::everything(nodes);
+    cluster.last_node = nodes.values().map(|properties| properties.nodenum).max().unwrap_or(0);
+}
+
+fn ended(cluster: &mut Cluster, job: u32, status: ClusterStatus, message: Option<&String>, at: i64) {
+    let ended = match cluster.jobs.get(&job).map(|job| job.status) {
+        Some(JobStatus::Failed) => JobStatus::Failed,
+        _ => JobStatus::Complete,
+    };
+    end_job(cluster, job, at, ended, message);
+    cluster.status = status;
+    if status == ClusterStatus::Active {
+        wanted::nothing_more(&mut cluster.units);
+        wanted_change::forget_gone(cluster);
+    }
+    if status == ClusterStatus::Terminated {
+        (cluster.previous, cluster.then) = (None, None);
     }
 }
 

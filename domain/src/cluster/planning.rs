@@ -65,7 +65,7 @@ pub(super) fn change(
     mut change: WantedChange,
     action: ClusterAction,
     rollout: Option<Rollout>,
-    by: String,
+    by: &str,
     now: i64,
 ) -> Result<Vec<Event>, Refusal> {
     if let Some(rollout) = &rollout {
@@ -74,7 +74,7 @@ pub(super) fn change(
     let wanted = |change: &WantedChange| Event::WantedChanged {
         at: now,
         change: change.clone().into(),
-        by: by.clone(),
+        by: by.to_owned(),
     };
     let changed = after(cluster, &[wanted(&change)]);
     change.renew_also(inputs::stale_since(cluster, &changed));
@@ -88,7 +88,7 @@ pub(super) fn change(
         None => steps(&graph_to_wanted(&changed)?, next.task),
     };
     let events = [wanted(&change)].into_iter();
-    Ok(events.chain(job_of(next, action, by.clone(), tasks, rollout, now)).collect())
+    Ok(events.chain(job_of(next, action, by.to_owned(), tasks, rollout, now)).collect())
 }
 
 /// A graph's tasks with numbers of the cluster, from `first` on.

@@ -28,5 +28,5 @@ pub(super) fn reconfigure(
         return Ok(Vec::new());
     }
     let change = WantedChange { config: Some(config), ..WantedChange::default() };
-    planning::change(cluster, change, ClusterAction::ClusterReconfigure, rollout, by, now)
+    planning::change(cluster, change, ClusterAction::ClusterReconfigure, rollout, &by, now)
 }

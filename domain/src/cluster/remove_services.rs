@@ -40,7 +40,7 @@ pub(super) fn remove(
         }
     }
     let change = WantedChange { removed, ..WantedChange::default() };
-    planning::change(cluster, change, ClusterAction::RemoveServices, None, by, now)
+    planning::change(cluster, change, ClusterAction::RemoveServices, None, &by, now)
 }
 
 /// What a service requires must stay on the cluster as long as it does.

@@ -30,7 +30,8 @@ pub(super) fn replace(
     let Replacement { nodes, lost, rollout } = replacement;
     // A create that stopped half-way may have lost machines too.
     let incomplete = cluster.status == ClusterStatus::Incomplete && !cluster.was_deleted();
-    if !cluster.may_change() && !(lost && incomplete) {
+    let may_change = cluster.may_change() || (lost && incomplete);
+    if !may_change {
         return Err(wrong_state(cluster, if lost { "healed" } else { "given other machines" }));
     }
     let nodes = cluster.nodes_named(&nodes)?;
@@ -39,5 +40,5 @@ pub(super) fn replace(
         nodes.into_iter().map(|node| (UnitId::machine(node), again.clone())).collect();
     let change = WantedChange { renew, ..WantedChange::default() };
     let action = if lost { ClusterAction::ClusterHeal } else { ClusterAction::ReplaceNodes };
-    planning::change(cluster, change, action, rollout, by, now)
+    planning::change(cluster, change, action, rollout, &by, now)
 }

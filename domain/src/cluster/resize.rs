@@ -52,7 +52,7 @@ pub(super) fn resize(
     if change.is_empty() {
         return Ok(Vec::new());
     }
-    planning::change(cluster, change, action, None, by, now)
+    planning::change(cluster, change, action, None, &by, now)
 }
 
 fn grow(

@@ -24,5 +24,5 @@ pub(super) fn roll_back(
     if change.is_empty() && cluster.status == ClusterStatus::Active {
         return Ok(Vec::new());
     }
-    planning::change(cluster, change, ClusterAction::ClusterRollBack, rollout, by, now)
+    planning::change(cluster, change, ClusterAction::ClusterRollBack, rollout, &by, now)
 }

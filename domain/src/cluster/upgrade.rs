@@ -46,7 +46,7 @@ pub(super) fn upgrade(
     }
     let renew = renewed(cluster, &change.definitions);
     let change = WantedChange { renew, ..change };
-    planning::change(cluster, change, ClusterAction::ClusterUpgrade, rollout, by, now)
+    planning::change(cluster, change, ClusterAction::ClusterUpgrade, rollout, &by, now)
 }
 
 /// What units of services do once more that get other definitions: one that is installed in another way is installed

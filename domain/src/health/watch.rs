@@ -160,7 +160,7 @@ mod tests {
             };
             let mut watch = Watch::default();
             let mut last = Health::Healthy;
-            for (at, letter) in findings.chars().enumerate() {
+            for (at, letter) in findings.char_indices() {
                 if let Some(change) = watch.observe(&finding(letter), &policy, i64::try_from(at).unwrap()) {
                     prop_assert!(change != last && matches!(change, Health::Healthy | Health::Down));
                     last = change;

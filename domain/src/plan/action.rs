@@ -98,7 +98,6 @@ impl ClusterAction {
     pub const fn steps(self) -> &'static [TaskName] {
         use TaskName::{Bootstrap, Configure, Confirm, Create, Delete, Initialize, Install, Start, Stop};
         match self {
-            Self::SolveLayout => &[],
             Self::ClusterCreate => &[Create, Confirm, Bootstrap, Install, Configure, Initialize, Start],
             Self::ClusterDelete => &[Delete],
             Self::ClusterConfigure => &[Bootstrap, Configure],
@@ -107,7 +106,8 @@ impl ClusterAction {
             Self::StopServices => &[Stop],
             Self::RestartServices => &[Stop, Start],
             Self::AddServices => &[Bootstrap, Install, Configure, Initialize, Start],
-            Self::RemoveServices
+            Self::SolveLayout
+            | Self::RemoveServices
             | Self::ClusterGrow
             | Self::ClusterShrink
             | Self::ClusterReconfigure
