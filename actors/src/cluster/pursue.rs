@@ -53,7 +53,7 @@ impl Cluster {
                 Effect::Halt { task, node, attempt } => self.node(&node, ctx).do_send(Halt { task, attempt }),
                 Effect::Warn { at } => self.arm_lease(Deadline::LeaseWarning(self.id), at),
                 Effect::Expire { at } | Effect::CutShort { at } => {
-                    self.arm_lease(Deadline::Lease(self.id), at)
+                    self.arm_lease(Deadline::Lease(self.id), at);
                 }
             }
         }

@@ -87,9 +87,8 @@ fn warning_at(cluster: &ClusterRow) -> Option<i64> {
     }
     let summary: Summary = serde_json::from_str(&cluster.summary).ok()?;
     match (summary.expiry_warning_time, summary.expiry_warned) {
-        (_, Some(true)) => None,
+        (_, Some(true)) | (None, Some(false)) => None,
         (Some(at), _) => Some(at),
-        (None, Some(false)) => None,
         (None, None) => Some(0),
     }
 }
