@@ -103,7 +103,7 @@ fn where_it_is_set_so_it_is_told_and_goes_on_when_there_are_workers() {
 #[test]
 fn an_attempt_that_takes_longer_than_its_like_is_told_once() {
     let pace = Pace { straggler_floor: Duration::from_millis(300), ..Settings::default().pace };
-    live(Settings { slots: 6, pace }, async |rig| {
+    live(Settings { slots: 6, pace, ..Settings::default() }, async |rig| {
         rig.create(1, &Sketch::alike("start", 6)).await;
         rig.until(1, 1, ClusterStatus::Active).await;
         rig.lab.hold(&["slow:CREATE"]);

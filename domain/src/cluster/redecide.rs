@@ -72,7 +72,7 @@ fn decisions(cluster: &Cluster, ahead: &[Event], now: i64) -> Vec<Decision> {
         [Event::WantedChanged { change, by, .. }, Event::JobPlanned { action, rollout, .. }, ..] => {
             // What was asked for is not known, but what was wanted because of it: everything else follows from that.
             let change = WantedChange { settled: BTreeSet::new(), ..(**change).clone() };
-            let planned = planning::change(cluster, change, *action, rollout.clone(), by.clone(), now);
+            let planned = planning::change(cluster, change, *action, rollout.clone(), by, now);
             vec![planned.map(|events| follow_up::complete(cluster, events, now))]
         }
         _ => commands(cluster, ahead).into_iter().map(|command| decide(cluster, command, now)).collect(),
