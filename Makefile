@@ -6,8 +6,10 @@
 CARGO ?= cargo
 # What only tests need is built in for them.
 FEATURES ?= --features simulation
-# How long `make fuzz` tries each port and engine.
+# How long `make fuzz` tries each port and engine, and `make simulate` runs seeds.
 MINUTES ?= 10
+# The first seed of `make simulate`.
+SEED ?= 0
 # Where the demo keeps its data; `make demo-clean` removes it.
 DEMO_DIR ?= /var/lib/cooperage-demo
 
@@ -15,7 +17,7 @@ DEMO_DIR ?= /var/lib/cooperage-demo
 USER_RUSTFLAGS := $(RUSTFLAGS)
 export RUSTFLAGS = $(strip $(USER_RUSTFLAGS) $(if $(shell command -v mold),-C link-arg=-fuse-ld=mold))
 
-.PHONY: help demo demo-clean test check lint unit fuzz fmt bench run build audit packages rust root
+.PHONY: help demo demo-clean test check lint unit fuzz simulate mutants fmt bench run build audit packages rust root
 .NOTPARALLEL:
 
 help: ## What can be done here
@@ -45,6 +47,12 @@ unit: ## Unit tests and the house rules
 
 fuzz: rust ## Send anything at all to a server, for MINUTES=10 per port and engine
 	FUZZ_MINUTES=$(MINUTES) $(CARGO) test --locked $(FEATURES) --test fuzz -- --nocapture --test-threads=1
+
+simulate: rust ## Clusters in simulated time, while everything goes wrong that can, for MINUTES=10
+	$(CARGO) run --release --locked $(FEATURES) -- simulate --minutes $(MINUTES) --seed $(SEED)
+
+mutants: rust ## Whether the simulation finds deliberate bugs in the kernel
+	$(CARGO) test --release --locked -p cooperage-simulation --no-default-features --features mutants --test mutants -- --nocapture
 
 fmt: ## Format all sources
 	$(CARGO) fmt --all

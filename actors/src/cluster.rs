@@ -18,7 +18,7 @@ mod message;
 mod overdue;
 mod pursue;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use actix::{Actor, ActorContext, ActorFutureExt, Addr, AsyncContext, Context, WrapFuture};
@@ -73,7 +73,7 @@ pub struct Cluster {
     epoch: u64,
     state: Option<Arc<cluster::Cluster>>,
     surroundings: Surroundings,
-    nodes: HashMap<NodeId, Addr<Node>>,
+    nodes: BTreeMap<NodeId, Addr<Node>>,
     /// Attempts this actor has begun itself, or has had taken up.
     followed: HashSet<(u32, u32)>,
     /// Tasks that have been offered to their nodes.
@@ -103,7 +103,7 @@ impl Cluster {
             epoch,
             state: state.map(Arc::new),
             surroundings,
-            nodes: HashMap::new(),
+            nodes: BTreeMap::new(),
             followed: HashSet::new(),
             offered: HashSet::new(),
             held_back: HeldBack::new(),
@@ -181,7 +181,8 @@ impl Cluster {
     fn note(&mut self, events: &[Event]) {
         for event in events {
             match event {
-                Event::TaskSucceeded { .. } => {
+                Event::TaskSucceeded { task, .. } => {
+                    self.leave_pace(*task);
                     let learned = self.state.as_deref().and_then(|state| sample(state, event));
                     if let Some(sample) = learned {
                         self.surroundings.estimates.learn(&sample);
@@ -189,6 +190,7 @@ impl Cluster {
                 }
                 Event::TaskFailed { task, .. } => {
                     self.offered.remove(task);
+                    self.leave_pace(*task);
                 }
                 Event::JobFailed { message, .. } => {
                     info!(self.logger, "job failed"; "reason" => message);

@@ -18,6 +18,7 @@ use futures::future::BoxFuture;
 use slog::{Logger, info, warn};
 use tokio::sync::Mutex;
 
+use crate::blocking;
 use crate::clock::SharedClock;
 use crate::janitor::{Arm, Deadline, Disarm, Janitor, TimeUp};
 
@@ -123,7 +124,7 @@ impl Fleet {
         let turn = Arc::clone(&self.writing);
         actix::spawn(async move {
             let _turn = turn.lock().await;
-            let written = actix_rt::task::spawn_blocking(move || work(&store)).await;
+            let written = blocking::spawn(move || work(&store)).await;
             let written = written.unwrap_or(Err(StoreError::Closed));
             if let Err(fault) = &written {
                 warn!(logger, "registrations were not stored"; "fault" => fault.to_string());

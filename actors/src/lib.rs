@@ -19,6 +19,7 @@
 //! Nothing that blocks runs in a handler.
 
 pub mod agent;
+pub mod blocking;
 pub mod callbacks;
 pub mod clock;
 pub mod cluster;

@@ -191,11 +191,13 @@ async fn carry_out(
                 context.output.line(Stream::Progress, waiting);
             }
             tokio::select! {
-                turn = machine.lock_owned() => turn,
+                // In this order, so that one that was cancelled never starts, and a simulated run is the same every time.
+                biased;
                 () = context.cancel.cancelled() => {
                     let reason = "The machine is still busy with an earlier attempt that does not stop.";
                     return TaskReport::failure(NOT_CARRIED_OUT, reason);
                 }
+                turn = machine.lock_owned() => turn,
             }
         }
     };

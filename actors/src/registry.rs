@@ -32,6 +32,7 @@ use tokio::sync::oneshot;
 pub use load::{FindError, event, read, read_at};
 pub use message::{Create, Find, FindPool, ListPools, Look, Stopped, Tell, TellAt, TellError};
 
+use crate::blocking;
 use crate::callbacks::Gate;
 use crate::clock::SharedClock;
 use crate::cluster::{Cluster, Found, Identity, OperateError, Surroundings};
@@ -192,7 +193,7 @@ impl Registry {
     /// Reads a cluster and starts it, and tells all who asked for it meanwhile.
     fn load(&self, id: ClusterId, ctx: &mut Context<Self>) {
         let (store, vault) = (self.office.store.clone(), self.office.vault.clone());
-        let loaded = actix_rt::task::spawn_blocking(move || load::load(&store, &vault, id));
+        let loaded = blocking::spawn(move || load::load(&store, &vault, id));
         ctx.spawn(wrap_future(loaded).map(move |loaded, registry: &mut Self, ctx| {
             let loaded = loaded.unwrap_or_else(|fault| Err(FindError::Unreadable(id, fault.to_string())));
             let found = loaded.map(|(state, epoch)| {

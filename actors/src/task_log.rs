@@ -38,19 +38,31 @@ impl TaskLog {
         let (lines, mut waiting) = mpsc::channel(MAX_WAITING);
         let dropped = Arc::new(AtomicU64::new(0));
         let log = Self { lines, dropped: Arc::clone(&dropped), clock };
+        let keep = move |first: OutputChunk, waiting: &mut mpsc::Receiver<OutputChunk>| {
+            let mut together = vec![first];
+            while together.len() < MAX_TOGETHER
+                && let Ok(next) = waiting.try_recv()
+            {
+                together.push(next);
+            }
+            store(&writer, together, &logger);
+            let lost = dropped.swap(0, Ordering::Relaxed);
+            if lost > 0 {
+                warn!(logger, "tasks print faster than the store writes"; "lines_lost" => lost);
+            }
+        };
+        #[cfg(feature = "simulation")]
+        if crate::blocking::is_inline() {
+            actix_rt::spawn(async move {
+                while let Some(first) = waiting.recv().await {
+                    keep(first, &mut waiting);
+                }
+            });
+            return log;
+        }
         std::thread::spawn(move || {
             while let Some(first) = waiting.blocking_recv() {
-                let mut together = vec![first];
-                while together.len() < MAX_TOGETHER
-                    && let Ok(next) = waiting.try_recv()
-                {
-                    together.push(next);
-                }
-                store(&writer, together, &logger);
-                let lost = dropped.swap(0, Ordering::Relaxed);
-                if lost > 0 {
-                    warn!(logger, "tasks print faster than the store writes"; "lines_lost" => lost);
-                }
+                keep(first, &mut waiting);
             }
         });
         log

@@ -25,6 +25,10 @@ pub mod lease;
 pub mod lenient;
 pub mod machine_time;
 pub mod macros;
+#[cfg(not(feature = "mutants"))]
+mod mutant;
+#[cfg(feature = "mutants")]
+pub mod mutant;
 pub mod node_action;
 pub mod plan;
 pub mod provider_fields;

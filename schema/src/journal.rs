@@ -12,6 +12,8 @@ use crate::append::{Append, AppendError, Appended};
 use crate::batch::Job;
 use crate::engine::Engine;
 use crate::error::StoreError;
+#[cfg(feature = "simulation")]
+use crate::inline::InlineWriter;
 use crate::output::OutputChunk;
 use crate::work::{Closure, Work};
 use crate::writer::Message;
@@ -25,8 +27,18 @@ const QUEUE_LIMIT: usize = 32_768;
 /// durable (the callback must be short: it holds up everybody), and one that blocks.
 #[derive(Debug, Clone)]
 pub struct Journal {
-    queue: SyncSender<Message>,
+    way: Way,
     counts: Arc<Counts>,
+}
+
+/// How work gets to the writer.
+#[derive(Debug, Clone)]
+enum Way {
+    /// It has a thread.
+    Queue(SyncSender<Message>),
+    /// It works in the thread of whoever gives it work, so that simulated time stands still meanwhile.
+    #[cfg(feature = "simulation")]
+    Inline(Arc<InlineWriter>),
 }
 
 /// What the writer has done since it was started.
@@ -64,7 +76,13 @@ impl Journal {
     /// A handle and the queue it feeds.
     pub(crate) fn new(counts: Arc<Counts>) -> (Self, Receiver<Message>) {
         let (queue, receiver) = sync_channel(QUEUE_LIMIT);
-        (Self { queue, counts }, receiver)
+        (Self { way: Way::Queue(queue), counts }, receiver)
+    }
+
+    /// A handle to a writer without a thread.
+    #[cfg(feature = "simulation")]
+    pub(crate) fn inline(writer: Arc<InlineWriter>, counts: Arc<Counts>) -> Self {
+        Self { way: Way::Inline(writer), counts }
     }
 
     /// Makes events durable, with their projection, and calls back when they are. Never blocks.
@@ -136,11 +154,20 @@ impl Journal {
 
     /// Tells the writer to store what came before and to end. Does nothing when it has ended.
     pub(crate) fn close(&self) {
-        let _ = self.queue.send(Message::Close);
+        match &self.way {
+            Way::Queue(queue) => drop(queue.send(Message::Close)),
+            #[cfg(feature = "simulation")]
+            Way::Inline(_) => {}
+        }
     }
 
     fn offer(&self, job: Job) {
-        match self.queue.try_send(Message::Job(job)) {
+        let queue = match &self.way {
+            Way::Queue(queue) => queue,
+            #[cfg(feature = "simulation")]
+            Way::Inline(writer) => return writer.store(job),
+        };
+        match queue.try_send(Message::Job(job)) {
             Err(TrySendError::Full(Message::Job(job))) => {
                 job.refuse(&StoreError::Overloaded { waiting: QUEUE_LIMIT });
             }
@@ -160,7 +187,11 @@ impl Journal {
             let _ = sender.send(result);
         });
         // When the writer has ended, the job that comes back is dropped, which answers it.
-        drop(self.queue.send(Message::Job(job(answer))));
+        match &self.way {
+            Way::Queue(queue) => drop(queue.send(Message::Job(job(answer)))),
+            #[cfg(feature = "simulation")]
+            Way::Inline(writer) => writer.store(job(answer)),
+        }
         receiver.recv().unwrap_or_else(|_| Err(StoreError::Closed.into()))
     }
 }

@@ -25,6 +25,8 @@ mod entity_state;
 mod error;
 mod fence;
 mod idempotency;
+#[cfg(feature = "simulation")]
+mod inline;
 mod journal;
 mod key_file;
 mod keyring;
@@ -71,6 +73,8 @@ pub use entities::{Document, Put};
 pub use entity_state::Expected;
 pub use error::StoreError;
 pub use idempotency::{Claim, KeptAnswer, RequestKey};
+#[cfg(feature = "simulation")]
+pub use inline::{Gate, Passage};
 pub use journal::{Journal, JournalStatistics};
 pub use known_secrets::KnownSecrets;
 pub use machine_tasks::{MachineTask, MachineTaskFilter};

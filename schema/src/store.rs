@@ -10,6 +10,8 @@ use diesel::r2d2::Pool;
 use crate::engine::{Engine, Readers, Role};
 use crate::error::StoreError;
 use crate::idempotency::Completion;
+#[cfg(feature = "simulation")]
+use crate::inline::{Gate, InlineWriter};
 use crate::journal::{Counts, Journal};
 use crate::keyring::Keyring;
 use crate::migrations::migrate;
@@ -68,6 +70,37 @@ impl Store {
     /// When it cannot be reached, is held by another process, or was made by a newer release; or when the key file is not the
     /// one its secrets are sealed with.
     pub fn open(url: &DatabaseUrl, options: StoreOptions) -> Result<Self, StoreError> {
+        Self::open_with(url, options, |writer, counts| {
+            let (journal, queue) = Journal::new(counts);
+            let thread =
+                thread::Builder::new().name("journal".to_owned()).spawn(move || writer.run(&queue)).map_err(
+                    |fault| StoreError::Unreachable { url: url.to_string(), cause: fault.to_string() },
+                )?;
+            Ok((journal, Some(thread)))
+        })
+    }
+
+    /// Opens the database with a writer that works in the thread of whoever gives it work, behind a gate: for simulated time.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    #[cfg(feature = "simulation")]
+    pub fn open_inline(
+        url: &DatabaseUrl,
+        options: StoreOptions,
+        gate: Arc<dyn Gate>,
+    ) -> Result<Self, StoreError> {
+        Self::open_with(url, options, |writer, counts| {
+            let writer = Arc::new(InlineWriter::new(writer, gate));
+            Ok((Journal::inline(writer, counts), None))
+        })
+    }
+
+    fn open_with(
+        url: &DatabaseUrl,
+        options: StoreOptions,
+        start: impl FnOnce(Writer, Arc<Counts>) -> Result<(Journal, Option<JoinHandle<()>>), StoreError>,
+    ) -> Result<Self, StoreError> {
         let mut engine = Engine::open(url, Role::Writer)?;
         migrate(&mut engine)?;
         let keyring = Keyring::load(options.secrets_key, &mut engine)?;
@@ -78,14 +111,10 @@ impl Store {
             .build(Readers { url: url.clone() })
             .map_err(|fault| StoreError::NoReader { cause: fault.to_string() })?;
         let counts = Arc::new(Counts::default());
-        let (journal, queue) = Journal::new(Arc::clone(&counts));
-        let writer = Writer::new(url.clone(), options.server.clone(), engine, counts);
-        let thread = thread::Builder::new()
-            .name("journal".to_owned())
-            .spawn(move || writer.run(&queue))
-            .map_err(|fault| StoreError::Unreachable { url: url.to_string(), cause: fault.to_string() })?;
-        let writer = Mutex::new(Some(thread));
+        let writer = Writer::new(url.clone(), options.server.clone(), engine, Arc::clone(&counts));
+        let (journal, thread) = start(writer, counts)?;
         let (server, url, rotation) = (options.server, url.clone(), Mutex::default());
+        let writer = Mutex::new(thread);
         let inner = Arc::new(Inner { journal, readers, server, url, keyring, rotation, writer });
         Ok(Self { inner, completion: None })
     }

@@ -66,7 +66,7 @@ impl Writer {
         }
     }
 
-    fn store(&mut self, mut batch: Batch) {
+    pub(crate) fn store(&mut self, mut batch: Batch) {
         let mut engine = match self.begun() {
             Ok(engine) => engine,
             Err(fault) => {
@@ -93,6 +93,22 @@ impl Writer {
                 batch.refuse(fault);
             }
         }
+    }
+
+    /// From now on the database may grow, or may not: then the next write fails as it does on a disk that is full.
+    #[cfg(feature = "simulation")]
+    pub(crate) fn let_grow(&mut self, may: bool) {
+        use diesel::connection::SimpleConnection;
+        // SQLite takes the present size when it is told less.
+        let pages = if may { i32::MAX } else { 1 };
+        let engine = self.engine.take().or_else(|| Engine::open(&self.url, Role::Writer).ok());
+        self.engine = engine.and_then(|mut engine| match &mut engine {
+            Engine::Sqlite(connection) => {
+                connection.batch_execute(&format!("PRAGMA max_page_count={pages}")).ok().map(|()| engine)
+            }
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(_) => Some(engine),
+        });
     }
 
     /// A connection with a transaction begun. One that died while idle is replaced unnoticed.

@@ -79,8 +79,22 @@ fn not_there(field: &str, text: &str, now: &Cluster) -> Problem {
 fn end_of_job(state: &AppState, now: &Cluster, job: u32) -> Result<Option<u64>, Problem> {
     let Some(found) = now.jobs.get(&job) else { return Ok(None) };
     let Some(ended) = found.ended else { return Ok(Some(now.sequence)) };
-    // Nothing of a job comes behind the moment of its end, but others may begin in it.
-    let mut before = state.store.sequence_at(now.id, ended)?.map_or(0, |last| last + 1);
+    // It was decided at that moment, and recorded a little later: within a minute, unless the database was away.
+    let soon = state.store.sequence_at(now.id, ended.saturating_add(MOST_DELAY))?.map_or(0, |last| last + 1);
+    for before in [soon, u64::MAX] {
+        let found = end_before(state, now, job, before)?;
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+/// The longest time between a decision and its record, in ms, as a rule.
+const MOST_DELAY: i64 = 60_000;
+
+/// The last event before the one numbered `before` that ended a job.
+fn end_before(state: &AppState, now: &Cluster, job: u32, mut before: u64) -> Result<Option<u64>, Problem> {
     loop {
         let page = state.store.events_before(now.id, before, READ_TOGETHER)?;
         for stored in &page {

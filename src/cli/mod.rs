@@ -34,6 +34,8 @@ mod resource;
 mod screen;
 mod secrets;
 mod serve;
+#[cfg(feature = "simulation")]
+mod simulate;
 mod status;
 mod table;
 mod template;
@@ -93,6 +95,8 @@ fn carry_out(command: Command, globals: &Globals, screen: &Screen) -> Result<(),
         Command::Validate(args) => validate::run(&args, screen),
         Command::Completion { shell } => completion::print(shell, screen),
         Command::Man(args) => man::run(&args, screen),
+        #[cfg(feature = "simulation")]
+        Command::Simulate(args) => simulate::run(&args, screen),
         Command::Demo(args) => wait_for(demo::run(&args, screen)),
         Command::Noun(noun) => wait_for(ask(noun, globals, screen)),
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use cooperage_domain::cluster::{Limits, Overdue, RetryRule};
 use cooperage_domain::error_kind::ErrorKind;
+use cooperage_domain::lease::LeaseWarning;
 use cooperage_domain::task::TaskName;
 use serde::{Deserialize, Serialize};
 
@@ -139,6 +140,8 @@ impl Jobs {
             queue_timeouts: self.queue_timeouts.in_ms(),
             overdue: self.queue_timeout_action,
             max_running_tasks: self.max_running_tasks,
+            // Leases have settings of their own.
+            lease_warning: LeaseWarning::default(),
         }
     }
 }

@@ -84,6 +84,16 @@ impl Cluster {
         });
     }
 
+    /// Its last attempt has ended.
+    pub(super) fn leave_pace(&self, task: u32) {
+        let job = self.state.as_deref().and_then(cluster::Cluster::latest_job);
+        let last = job.and_then(|job| job.tasks.get(&task)?.attempts.last()).map(|last| last.number);
+        if let Some(attempt) = last {
+            let deadline = Deadline::Straggler { cluster: self.id, task, attempt };
+            self.surroundings.colleagues.janitor.do_send(Disarm(deadline));
+        }
+    }
+
     /// It is still under way: it is told once. What it does is left alone.
     pub(super) fn straggles(&self, task: u32, attempt: u32) {
         let Some(state) = self.state.as_deref() else { return };

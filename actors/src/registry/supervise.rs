@@ -11,6 +11,7 @@ use serde::Deserialize;
 use slog::{error, info, warn};
 
 use super::{Find, FindError, Registry, Stopped};
+use crate::blocking;
 use crate::janitor::{Arm, Deadline};
 
 /// States in which a cluster has, or may have, machines.
@@ -34,7 +35,7 @@ impl Registry {
     pub(super) fn take_up_all(&self, attempt: u32, ctx: &mut Context<Self>) {
         let store = self.office.store.clone();
         let filter = ClusterFilter { statuses: LIVE.map(str::to_owned).to_vec(), ..ClusterFilter::default() };
-        let work = async move { actix_rt::task::spawn_blocking(move || store.clusters(&filter)).await };
+        let work = async move { blocking::spawn(move || store.clusters(&filter)).await };
         ctx.spawn(wrap_future(work).map(move |found, registry: &mut Self, ctx: &mut Context<Self>| {
             let fault = match found {
                 Ok(Ok(clusters)) => return registry.take_up(&clusters, ctx),

@@ -1,6 +1,6 @@
 //! Where targets may be, so that nobody makes the server call what only the server can reach.
 
-use std::net::IpAddr;
+use core::net::IpAddr;
 
 use ipnet::IpNet;
 

@@ -13,6 +13,7 @@ use super::state::{Cluster, ClusterStatus, Node};
 use super::{wanted, wanted_change};
 use crate::entity::Service;
 use crate::id::{JobId, NodeId, TaskId};
+use crate::mutant;
 use crate::plan::{self, ClusterAction, Observed, UnitId};
 use crate::provider_fields;
 use crate::task::{NodeProperties, TaskName, TaskReport};
@@ -318,7 +319,7 @@ struct Begun<'a> {
 }
 
 fn attempt_started(cluster: &mut Cluster, begun: &Begun<'_>, at: i64) {
-    let sequence = cluster.sequence;
+    let sequence = if mutant::is("counts-in-the-process") { mutant::counted() } else { cluster.sequence };
     let Begun { task, attempt: number, worker, inputs } = *begun;
     let Some(job) = open_job(&mut cluster.jobs, task) else { return };
     job.ready.remove(&task);
@@ -395,7 +396,8 @@ fn unit_probed(cluster: &mut Cluster, task: u32, outcome: &Outcome) {
 fn release(job: &mut Job, task: u32, at: i64) {
     let Some(waiting) = job.tasks.get_mut(&task) else { return };
     waiting.waiting_for = waiting.waiting_for.saturating_sub(1);
-    if waiting.waiting_for == 0 && waiting.state == TaskState::Waiting {
+    let free = waiting.waiting_for == 0 || mutant::is("starts-before-predecessors");
+    if free && waiting.state == TaskState::Waiting {
         waiting.ready_since = Some(at);
         if waiting.delay > 0 {
             waiting.not_before = waiting.not_before.max(at.saturating_add(waiting.delay));
@@ -435,7 +437,8 @@ fn note_failure(cluster: &mut Cluster, task: u32, outcome: &Outcome, result: &Ma
     let (id, name, attempt) = (failed.node.clone(), failed.name, failed.open_id());
     let Some(node) = cluster.nodes.get_mut(&id) else { return };
     node.results.extend(result.iter().map(|(key, value)| (key.clone(), value.clone())));
-    if name == TaskName::Create && outcome.says_nothing_was_made() && node.asked == attempt {
+    let nothing = outcome.says_nothing_was_made() || mutant::is("forgets-machines-of-failed-creates");
+    if name == TaskName::Create && nothing && node.asked == attempt {
         node.asked = None;
     }
     // Nobody knows what is left of the machine: whoever wants it after all gets another one. One that was not confirmed
@@ -488,7 +491,8 @@ fn make_anew(job: &mut Job, confirm: u32, (not_before, at): (i64, i64), delete: 
     let mut deletion = step(delete, TaskName::Delete, Vec::new());
     deletion.not_before = not_before;
     deletion.before.insert(create);
-    let mut creation = step(create, TaskName::Create, vec![delete]);
+    let before = if mutant::is("recreates-without-delete") { Vec::new() } else { vec![delete] };
+    let mut creation = step(create, TaskName::Create, before);
     creation.before.insert(confirm.id.number);
     job.insert(deletion, at);
     job.insert(creation, at);

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::job::{Job, JobStatus, Task, TaskState};
 use super::state::Cluster;
 use crate::id::TaskId;
+use crate::mutant;
 
 /// Predecessors that are told one by one; more are counted.
 const TOLD: usize = 5;
@@ -109,6 +110,7 @@ impl WaitReason {
 pub fn may_start(cluster: &Cluster, job: &Job, task: &Task, now: i64) -> Result<(), WaitCode> {
     match job.status {
         JobStatus::Running => {}
+        JobStatus::Paused if mutant::is("starts-while-paused") => {}
         JobStatus::Paused => return Err(WaitCode::JobPaused),
         _ => return Err(WaitCode::JobStopped),
     }
@@ -121,7 +123,7 @@ pub fn may_start(cluster: &Cluster, job: &Job, task: &Task, now: i64) -> Result<
     if cluster.in_maintenance(&task.node).is_some() {
         return Err(WaitCode::Maintenance);
     }
-    if runs_on_node(job, task).is_some() {
+    if runs_on_node(job, task).is_some() && !mutant::is("two-tasks-on-a-node") {
         return Err(WaitCode::NodeBusy);
     }
     if room(cluster, job) == 0 {

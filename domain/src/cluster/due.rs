@@ -10,6 +10,7 @@ use super::job::{AttemptId, Job, JobStatus, Task};
 use super::state::{Cluster, ClusterStatus};
 use super::warn_of_expiry;
 use crate::id::NodeId;
+use crate::mutant;
 use crate::plan::ClusterAction;
 
 /// How long a cluster whose lease has ended is left alone after a delete that failed, in ms; doubled for each further
@@ -80,7 +81,8 @@ pub enum Effect {
 pub fn due(cluster: &Cluster) -> Vec<Effect> {
     let mut effects: Vec<Effect> = warning(cluster).into_iter().chain(expiry(cluster)).collect();
     if let Some(job) = cluster.latest_job() {
-        let open = job.running.iter().chain(&job.ready).filter_map(|number| job.tasks.get(number));
+        let running = job.running.iter().filter(|_| !mutant::is("takes-nothing-up"));
+        let open = running.chain(&job.ready).filter_map(|number| job.tasks.get(number));
         effects.extend(open.flat_map(|task| of_task(cluster, job, task)));
         effects.extend(halts(job));
     }
@@ -95,6 +97,7 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
     let mut touched = BTreeSet::new();
     for event in events {
         match event {
+            Event::JobResumed { .. } if mutant::is("resumes-nothing") => {}
             Event::JobPlanned { .. }
             | Event::JobExtended { .. }
             | Event::JobResumed { .. }
@@ -153,7 +156,10 @@ fn halts(job: &Job) -> impl Iterator<Item = Effect> + '_ {
 fn of_task(cluster: &Cluster, job: &Job, task: &Task) -> Vec<Effect> {
     let number = task.id.number;
     if let Some(attempt) = task.open_attempt() {
-        let deadline = attempt.started.saturating_add(cluster.time_of(task));
+        let mut deadline = attempt.started.saturating_add(cluster.time_of(task));
+        if mutant::is("never-times-out") {
+            deadline = i64::MAX;
+        }
         let (node, attempt) = (task.node.clone(), attempt.number);
         return vec![Effect::Follow { task: number, node, attempt, deadline }];
     }

@@ -3,6 +3,7 @@
 use super::event::{Event, FailedNext};
 use super::job::{Job, Task};
 use super::state::{Cluster, ClusterStatus};
+use crate::mutant;
 use crate::plan::ClusterAction;
 use crate::task::TaskName;
 
@@ -24,7 +25,9 @@ pub(super) fn ending_after(
     }
     let given_up = matches!(happened, Event::TaskFailed { next: FailedNext::GiveUp, .. });
     let failing = given_up || !job.is_open();
-    let others_run = job.running.iter().any(|number| *number != task.id.number);
+    let mut others_run = job.running.iter().any(|number| *number != task.id.number);
+    others_run |= mutant::is("fails-and-never-ends");
+    others_run &= !mutant::is("ends-while-others-run");
     if !failing || others_run {
         return None;
     }
@@ -66,7 +69,9 @@ fn nothing_made(cluster: &Cluster, job: &Job, refused: Option<&Task>) -> bool {
     let mut may_exist = cluster.nodes.values().filter(|node| node.may_have_machine());
     job.action == ClusterAction::ClusterCreate
         && job.done == 0
-        && may_exist.all(|node| refused.is_some_and(|task| task.node == node.id))
+        && may_exist.all(|node| {
+            refused.is_some_and(|task| task.node == node.id) || mutant::is("aborts-without-machines")
+        })
 }
 
 /// Whether the provider says that nothing was made, and nobody asked for the machine before.

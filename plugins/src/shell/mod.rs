@@ -26,7 +26,7 @@ use cooperage_domain::task::TaskReport;
 use crate::automator::Automator;
 use crate::context::{Context, TaskFault};
 use crate::resources::{PluginResources, ResourceKey, Side};
-use crate::ssh::{Execution, Finished, RunFile, SshError, SshPool, Target, execute, run_once};
+use crate::ssh::{Execution, Finished, RunFile, SshPool, Target, execute, run_once};
 
 /// Name of the automator type.
 pub const AUTOMATOR_TYPE: &str = "shell";
@@ -124,7 +124,7 @@ impl Automator for ShellAutomator {
         let (output, cancel) = (&*task.output, &task.cancel);
         let finished = run_once(&self.pool, &target, (&command, &files), limit, output, cancel).await;
         let Finished { status, stdout_tail: stdout, stderr_tail: mut stderr } =
-            finished.map_err(|fault| fault_of(&fault))?;
+            finished.map_err(TaskFault::from)?;
         if OVER_TIME.contains(&status.0) {
             stderr.push_str(&format!("\n{script} was ended: it took longer than {} s\n", limit.as_secs()));
         }

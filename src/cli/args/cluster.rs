@@ -231,6 +231,9 @@ What runs ends; nothing new starts there, it is not probed and not healed. What 
         /// How much later than it ends now
         #[arg(value_name = "TIME")]
         by: String,
+        /// Whether it is only shown.
+        #[command(flatten)]
+        preview: PreviewArgs,
     },
     /// Take over the newest version of the cluster's template
     #[command(after_help = "Example: cooperage cluster sync shop")]

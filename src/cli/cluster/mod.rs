@@ -86,8 +86,8 @@ pub async fn run(command: ClusterCommand, client: &Client, screen: &Screen) -> R
         ClusterCommand::Lease(args) => lease::run(&args, client, screen).await,
         ClusterCommand::Health(args) => care::health(&args, client, screen).await,
         ClusterCommand::Maintenance(args) => care::maintenance(&args, client, screen).await,
-        ClusterCommand::Extend { which, by } => {
-            let args = LeaseArgs { which, by: Some(by), from_now: None, until: None };
+        ClusterCommand::Extend { which, by, preview } => {
+            let args = LeaseArgs { which, by: Some(by), from_now: None, until: None, preview };
             lease::run(&args, client, screen).await
         }
         ClusterCommand::Delete(args) => delete::run(&args, client, screen).await,
