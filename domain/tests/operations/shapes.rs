@@ -12,7 +12,7 @@ use cooperage_domain::task::TaskName;
 use crate::machines::Outcome;
 use crate::refusals::check_remedy;
 use crate::rig::{Rig, same, wanted};
-use crate::table::{OPERATIONS, Operation, QUEUE_TIMEOUT, by, cancel};
+use crate::table::{OPERATIONS, Operation, by, cancel};
 
 /// Runs `test` for every operation, and says all that is wrong with any, not only the first.
 fn for_each(test: fn(&Operation)) {
@@ -79,7 +79,11 @@ fn every_operation_may_wait_for_a_worker_in_vain() {
                     rig.step(Rig::smooth);
                     continue;
                 }
-                rig.world.now += QUEUE_TIMEOUT;
+                let late = due(rig.cluster()).into_iter().find_map(|effect| match effect {
+                    Effect::Overdue { task, at } if task == alone => Some(at),
+                    _ => None,
+                });
+                rig.world.now = late.expect("nobody waits for ever");
                 rig.tell(Command::TimeOutQueue { task: alone, why: "there are none".into() }).unwrap();
                 given_up = true;
             }

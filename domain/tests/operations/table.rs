@@ -119,7 +119,7 @@ pub const OPERATIONS: &[Operation] = &[
 ];
 
 /// How long a task may wait for a worker, in ms.
-pub const QUEUE_TIMEOUT: i64 = 1_000_000;
+const QUEUE_TIMEOUT: i64 = 1_000_000;
 
 pub fn by() -> String {
     "ann".to_owned()
