@@ -10,7 +10,7 @@ use std::time::Duration;
 use cooperage_actors::registry::{Create, Tell, read};
 use cooperage_domain::cluster::{Cluster, ClusterStatus, Command};
 use cooperage_domain::id::ClusterId;
-use cooperage_domain::quota::{OverQuota, Quota, UNLIMITED, Usage};
+use cooperage_domain::quota::{OverQuota, UNLIMITED, Usage};
 use cooperage_schema::{ClusterFilter, TERMINATED};
 
 use super::office::{Home, Server};
@@ -187,10 +187,8 @@ impl Callers {
         };
         match more {
             Usage { clusters: 0, nodes: 0 } => Ok(None),
-            // A cluster that is there already needs no room for another one.
             Usage { clusters: 0, nodes } => {
-                let quota = Quota { max_clusters: u64::MAX, ..quota };
-                server.reservations.reserve(tenant, nodes, quota, live).map(Some)
+                server.reservations.reserve_nodes(tenant, nodes, quota, live).map(Some)
             }
             Usage { nodes, .. } => server.reservations.reserve(tenant, nodes, quota, live).map(Some),
         }
