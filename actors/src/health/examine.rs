@@ -47,12 +47,12 @@ impl HealthMonitor {
         &self,
         id: ClusterId,
         node: NodeId,
-        cluster: Arc<Cluster>,
+        cluster: &Arc<Cluster>,
         secrets: Arc<OpenSecrets>,
         ctx: &mut Context<Self>,
     ) {
-        let here = made_by(&cluster, &node) == Some(LOCAL_WORKER);
-        let finding = if here { self.ask_plugins(&node, &cluster, &secrets) } else { reach(&node, &cluster) };
+        let here = made_by(cluster, &node) == Some(LOCAL_WORKER);
+        let finding = if here { self.ask_plugins(&node, cluster, &secrets) } else { reach(&node, cluster) };
         ctx.spawn(wrap_future(finding).map(move |found, monitor: &mut Self, ctx: &mut Context<Self>| {
             monitor.note(id, &node, found, here, &secrets.redactor);
             monitor.end_if_done(id, ctx);

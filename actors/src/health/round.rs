@@ -37,7 +37,7 @@ impl HealthMonitor {
                 let Some(node) = probing.waiting.pop_front() else { return };
                 probing.running += 1;
                 let (cluster, secrets) = (Arc::clone(&probing.cluster), Arc::clone(&probing.secrets));
-                self.probe(id, node, cluster, secrets, ctx);
+                self.probe(id, node, &cluster, secrets, ctx);
             }
             Some(Round::Reading | Round::Telling) => {}
         }
@@ -73,7 +73,7 @@ impl HealthMonitor {
         watched.turn = next_turn(id, settings.policy.interval, now);
         match read {
             Err(fault) => {
-                warn!(self.office.logger, "cannot probe"; "cluster" => id.to_string(), "fault" => fault)
+                warn!(self.office.logger, "cannot probe"; "cluster" => id.to_string(), "fault" => fault);
             }
             Ok((cluster, secrets)) => {
                 let policy = cluster.health_policy(settings.policy);

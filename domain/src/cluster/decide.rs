@@ -27,18 +27,18 @@ fn decided(cluster: &Cluster, command: Command, now: i64) -> Result<Vec<Event>, 
     match command {
         Command::Delete { now: at_once, by } => delete::delete(cluster, at_once, by, now),
         Command::Cancel { undo, by } => cancel::cancel(cluster, undo, by, now),
-        Command::Resize { resize, by } => resize::resize(cluster, &resize, by, now),
-        Command::RemoveServices { services, by } => remove_services::remove(cluster, &services, by, now),
+        Command::Resize { resize, by } => resize::resize(cluster, &resize, &by, now),
+        Command::RemoveServices { services, by } => remove_services::remove(cluster, &services, &by, now),
         Command::Replace { nodes, lost, rollout, by } => {
-            replace::replace(cluster, Replacement { nodes, lost, rollout }, by, now)
+            replace::replace(cluster, Replacement { nodes, lost, rollout }, &by, now)
         }
         Command::Reconfigure { config, rollout, by } => {
-            reconfigure::reconfigure(cluster, config, rollout, by, now)
+            reconfigure::reconfigure(cluster, config, rollout, &by, now)
         }
         Command::Upgrade { template, definitions, rollout, by } => {
-            upgrade::upgrade(cluster, Newer { template, definitions }, rollout, by, now)
+            upgrade::upgrade(cluster, Newer { template, definitions }, rollout, &by, now)
         }
-        Command::RollBack { to, rollout, by } => roll_back::roll_back(cluster, &to, rollout, by, now),
+        Command::RollBack { to, rollout, by } => roll_back::roll_back(cluster, &to, rollout, &by, now),
         Command::Converge { mend, by } => converge::converge(cluster, mend, by, now),
         Command::RunErrand { service, errand, nodes, by } => {
             errand::run(cluster, (&service, &errand), &nodes, by, now)

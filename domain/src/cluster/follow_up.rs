@@ -77,7 +77,7 @@ fn undo(cluster: &Cluster, job: &Job, by: String, now: i64) -> Result<Vec<Event>
     match (&cluster.previous, job.action) {
         (_, ClusterAction::ClusterCreate) => delete::delete(cluster, false, by, now),
         (Some(previous), action) if changes_what_is_wanted(action) => {
-            roll_back::roll_back(cluster, previous, None, by, now)
+            roll_back::roll_back(cluster, previous, None, &by, now)
         }
         _ => Ok(Vec::new()),
     }

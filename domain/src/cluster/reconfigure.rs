@@ -17,7 +17,7 @@ pub(super) fn reconfigure(
     cluster: &Cluster,
     config: Map<String, Value>,
     rollout: Option<Rollout>,
-    by: String,
+    by: &str,
     now: i64,
 ) -> Result<Vec<Event>, Refusal> {
     check_macros(&config)?;
@@ -28,5 +28,5 @@ pub(super) fn reconfigure(
         return Ok(Vec::new());
     }
     let change = WantedChange { config: Some(config), ..WantedChange::default() };
-    planning::change(cluster, change, ClusterAction::ClusterReconfigure, rollout, &by, now)
+    planning::change(cluster, change, ClusterAction::ClusterReconfigure, rollout, by, now)
 }

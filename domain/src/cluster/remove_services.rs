@@ -16,7 +16,7 @@ use crate::plan::ClusterAction;
 pub(super) fn remove(
     cluster: &Cluster,
     services: &BTreeSet<String>,
-    by: String,
+    by: &str,
     now: i64,
 ) -> Result<Vec<Event>, Refusal> {
     if !cluster.may_change() {
@@ -40,7 +40,7 @@ pub(super) fn remove(
         }
     }
     let change = WantedChange { removed, ..WantedChange::default() };
-    planning::change(cluster, change, ClusterAction::RemoveServices, None, &by, now)
+    planning::change(cluster, change, ClusterAction::RemoveServices, None, by, now)
 }
 
 /// What a service requires must stay on the cluster as long as it does.

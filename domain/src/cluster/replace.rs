@@ -24,7 +24,7 @@ pub(super) struct Replacement {
 pub(super) fn replace(
     cluster: &Cluster,
     replacement: Replacement,
-    by: String,
+    by: &str,
     now: i64,
 ) -> Result<Vec<Event>, Refusal> {
     let Replacement { nodes, lost, rollout } = replacement;
@@ -40,5 +40,5 @@ pub(super) fn replace(
         nodes.into_iter().map(|node| (UnitId::machine(node), again.clone())).collect();
     let change = WantedChange { renew, ..WantedChange::default() };
     let action = if lost { ClusterAction::ClusterHeal } else { ClusterAction::ReplaceNodes };
-    planning::change(cluster, change, action, rollout, &by, now)
+    planning::change(cluster, change, action, rollout, by, now)
 }

@@ -34,12 +34,7 @@ pub enum Resize {
     Shrink(Shrinkage),
 }
 
-pub(super) fn resize(
-    cluster: &Cluster,
-    resize: &Resize,
-    by: String,
-    now: i64,
-) -> Result<Vec<Event>, Refusal> {
+pub(super) fn resize(cluster: &Cluster, resize: &Resize, by: &str, now: i64) -> Result<Vec<Event>, Refusal> {
     if !cluster.may_change() {
         return Err(wrong_state(cluster, "resized"));
     }
@@ -52,7 +47,7 @@ pub(super) fn resize(
     if change.is_empty() {
         return Ok(Vec::new());
     }
-    planning::change(cluster, change, action, None, &by, now)
+    planning::change(cluster, change, action, None, by, now)
 }
 
 fn grow(

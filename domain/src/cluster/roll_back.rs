@@ -14,7 +14,7 @@ pub(super) fn roll_back(
     cluster: &Cluster,
     to: &Revision,
     rollout: Option<Rollout>,
-    by: String,
+    by: &str,
     now: i64,
 ) -> Result<Vec<Event>, Refusal> {
     let change = to.change_from(cluster);
@@ -24,5 +24,5 @@ pub(super) fn roll_back(
     if change.is_empty() && cluster.status == ClusterStatus::Active {
         return Ok(Vec::new());
     }
-    planning::change(cluster, change, ClusterAction::ClusterRollBack, rollout, &by, now)
+    planning::change(cluster, change, ClusterAction::ClusterRollBack, rollout, by, now)
 }

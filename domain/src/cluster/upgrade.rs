@@ -28,7 +28,7 @@ pub(super) fn upgrade(
     cluster: &Cluster,
     newer: Newer,
     rollout: Option<Rollout>,
-    by: String,
+    by: &str,
     now: i64,
 ) -> Result<Vec<Event>, Refusal> {
     if !cluster.may_change() {
@@ -46,7 +46,7 @@ pub(super) fn upgrade(
     }
     let renew = renewed(cluster, &change.definitions);
     let change = WantedChange { renew, ..change };
-    planning::change(cluster, change, ClusterAction::ClusterUpgrade, rollout, &by, now)
+    planning::change(cluster, change, ClusterAction::ClusterUpgrade, rollout, by, now)
 }
 
 /// What units of services do once more that get other definitions: one that is installed in another way is installed

@@ -82,6 +82,6 @@ fn inconsistent_clusters_can_be_deleted() {
     world.cluster.status = ClusterStatus::Inconsistent;
     world.delete().unwrap();
     world.run_all();
-    assert!(!due(&world.cluster).iter().any(|effect| is_of_lease(effect)));
+    assert!(!due(&world.cluster).iter().any(is_of_lease));
     assert_eq!(world.cluster.status, ClusterStatus::Terminated);
 }

@@ -5,6 +5,7 @@
 mod abort;
 #[cfg(test)]
 mod add_services;
+#[cfg(test)]
 mod budget;
 #[cfg(test)]
 mod care;
@@ -12,6 +13,7 @@ mod care;
 #[path = "../rules/cases.rs"]
 #[allow(dead_code, reason = "errors with labels occur in the case files of others")]
 mod cases;
+#[cfg(test)]
 mod check;
 #[cfg(test)]
 mod configure;
@@ -43,6 +45,7 @@ mod living;
 mod nodes;
 #[cfg(test)]
 mod operations;
+#[cfg(test)]
 mod order;
 #[cfg(test)]
 mod pause;

@@ -65,7 +65,7 @@ fn what_was_altered_is_found_where_it_is() {
         let mut altered = events.clone();
         match &mut altered[at] {
             Event::JobEnded { status, .. } => {
-                *status = cooperage_domain::cluster::ClusterStatus::Inconsistent
+                *status = cooperage_domain::cluster::ClusterStatus::Inconsistent;
             }
             Event::JobPlanned { tasks, .. } => drop(tasks.pop()),
             Event::AttemptStarted { attempt, .. } => *attempt += 1,
