@@ -218,21 +218,9 @@ fn start_actors(
     let (handover, journal, log) = (office.handover.clone(), office.journal.clone(), office.log.clone());
     let fleet = start_fleet(&settings, &store, &office, runtime)?;
     let gate = Gate::new(Arc::clone(&callbacks));
-    let watch = HealthOffice {
-        store: store.clone(),
-        vault: vault.clone(),
-        provisioner: office.provisioner.clone(),
-        janitor: office.janitor.clone(),
-        clock: Arc::clone(&clock),
-        logger: logger.clone(),
-        settings: settings.health.settings(),
-        registry: Registry::new(office)
-            .within(limit)
-            .with_gate(gate, settings.callbacks.expiry_veto_ms())
-            .start(),
-    };
-    let registry = watch.registry.clone();
-    let health = HealthMonitor::new(watch).start();
+    let veto = settings.callbacks.expiry_veto_ms();
+    let (registry, health) =
+        start_watched(office, &settings, |registry| registry.within(limit).with_gate(gate, veto));
     Ok(AppState {
         settings,
         store,
@@ -255,6 +243,29 @@ fn start_actors(
         log,
         stopping: CancellationToken::new(),
     })
+}
+
+/// The registry, and who probes the clusters in it.
+fn start_watched(
+    office: Office,
+    settings: &Settings,
+    made: impl FnOnce(Registry) -> Registry,
+) -> (Addr<Registry>, Addr<HealthMonitor>) {
+    let (store, vault, clock) = (office.store.clone(), office.vault.clone(), Arc::clone(&office.clock));
+    let (provisioner, janitor) = (office.provisioner.clone(), office.janitor.clone());
+    let logger = office.logger.clone();
+    let registry = made(Registry::new(office)).start();
+    let health = HealthMonitor::new(HealthOffice {
+        store,
+        vault,
+        provisioner,
+        janitor,
+        clock,
+        logger,
+        settings: settings.health.settings(),
+        registry: registry.clone(),
+    });
+    (registry, health.start())
 }
 
 /// What is needed to call those who are told of jobs.

@@ -10,16 +10,16 @@ use crate::world::{LIMIT, World};
 
 #[test]
 fn on_sqlite_no_call_is_lost() {
-    lose_nothing(Vec::new());
+    lose_nothing(&[]);
 }
 
 #[test]
 fn on_postgresql_no_call_is_lost() {
-    lose_nothing(vec![format!("database.url={}", postgres::SHARED.new_database())]);
+    lose_nothing(&[format!("database.url={}", postgres::SHARED.new_database())]);
 }
 
-fn lose_nothing(settings: Vec<String>) {
-    let mut world = World::start(&settings);
+fn lose_nothing(settings: &[String]) {
+    let mut world = World::start(settings);
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", socket.local_addr().unwrap());
     let address = socket.local_addr().unwrap();

@@ -28,7 +28,7 @@ fn a_cluster_keeps_its_limit_and_nothing_is_forgotten() {
         rig.lab.script(move |_| {
             let mut count = count.lock().unwrap();
             *count += 1;
-            if *count % 3 == 0 && *count < 60 { Behaviour::Fail(1) } else { Behaviour::Succeed }
+            if (*count).is_multiple_of(3) && *count < 60 { Behaviour::Fail(1) } else { Behaviour::Succeed }
         });
         let mut sketch = limited(12, 3);
         sketch.limits.max_attempts = 50;

@@ -69,6 +69,25 @@ pub async fn run(command: ClusterCommand, client: &Client, screen: &Screen) -> R
         ClusterCommand::Logs(args) => logs::run(&args, client, screen).await,
         ClusterCommand::Ssh(args) => ssh::run(&args, client, screen).await,
         ClusterCommand::Export(args) => export::run(&args, client, screen).await,
+        ClusterCommand::Lease(args) => lease::run(&args, client, screen).await,
+        ClusterCommand::Health(args) => care::health(&args, client, screen).await,
+        ClusterCommand::Maintenance(args) => care::maintenance(&args, client, screen).await,
+        ClusterCommand::Extend { which, by, preview } => {
+            let args = LeaseArgs { which, by: Some(by), from_now: None, until: None, preview };
+            lease::run(&args, client, screen).await
+        }
+        ClusterCommand::Delete(args) => delete::run(&args, client, screen).await,
+        ClusterCommand::ApplyPlan(args) => planned::apply(&args, client, screen).await,
+        ClusterCommand::Draft(command) => draft::run(command, client, screen).await,
+        ClusterCommand::History(args) => history::run(&args, client, screen).await,
+        ClusterCommand::Diff(args) => diff::run(&args, client, screen).await,
+        operation => operate(operation, client, screen).await,
+    }
+}
+
+/// Carries out one of the commands that change what a cluster does.
+async fn operate(command: ClusterCommand, client: &Client, screen: &Screen) -> Result<(), Failure> {
+    match command {
         ClusterCommand::Start(args) => services::change("start", &args, client, screen).await,
         ClusterCommand::Stop(args) => services::change("stop", &args, client, screen).await,
         ClusterCommand::Restart(args) => services::change("restart", &args, client, screen).await,
@@ -83,14 +102,6 @@ pub async fn run(command: ClusterCommand, client: &Client, screen: &Screen) -> R
         ClusterCommand::Converge(args) => living::converge(&args, client, screen).await,
         ClusterCommand::Errand(args) => living::errand(&args, client, screen).await,
         ClusterCommand::Cancel(args) => living::cancel(&args, client, screen).await,
-        ClusterCommand::Lease(args) => lease::run(&args, client, screen).await,
-        ClusterCommand::Health(args) => care::health(&args, client, screen).await,
-        ClusterCommand::Maintenance(args) => care::maintenance(&args, client, screen).await,
-        ClusterCommand::Extend { which, by, preview } => {
-            let args = LeaseArgs { which, by: Some(by), from_now: None, until: None, preview };
-            lease::run(&args, client, screen).await
-        }
-        ClusterCommand::Delete(args) => delete::run(&args, client, screen).await,
         ClusterCommand::Pause(told) => {
             let Some(id) = tell(&told, "pause", client, screen).await? else { return Ok(()) };
             let note = "nothing new starts, what is running ends; go on with: cooperage cluster resume";
@@ -111,10 +122,8 @@ pub async fn run(command: ClusterCommand, client: &Client, screen: &Screen) -> R
         }
         ClusterCommand::Resume(job) => go_on(job, "resume", client, screen).await,
         ClusterCommand::Retry(job) => go_on(job, "retry", client, screen).await,
-        ClusterCommand::ApplyPlan(args) => planned::apply(&args, client, screen).await,
-        ClusterCommand::Draft(command) => draft::run(command, client, screen).await,
-        ClusterCommand::History(args) => history::run(&args, client, screen).await,
-        ClusterCommand::Diff(args) => diff::run(&args, client, screen).await,
+        // All others are carried out by `run`.
+        _ => Ok(()),
     }
 }
 
