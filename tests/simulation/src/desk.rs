@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use cooperage_domain::cluster::{
     Accepted, Account, Asking, Catalog, Cluster, ClusterRequest, ClusterStatus, Command, Event, Limits,
-    Resize, create,
+    create, decide,
 };
 use cooperage_domain::id::ClusterId;
 use cooperage_domain::quota::Usage;
@@ -97,23 +97,21 @@ impl Desk {
 /// How many nodes a command may add to a cluster.
 #[must_use]
 pub fn more_nodes(cluster: &Cluster, command: &Command) -> Usage {
-    let present = cluster.nodes.len() as u64;
-    let wanted = match command {
-        Command::Resize { resize, .. } => match &**resize {
-            // One that names services may need a node for each that is to be carried.
-            Resize::Grow { growth, .. } => {
-                u64::from(growth.machines).max(present + u64::from(growth.services.values().sum::<u32>()))
-            }
-            Resize::Shrink(_) => present,
-        },
-        Command::RollBack { to, .. } => to.nodes.len() as u64,
+    let nodes = match command {
         // What is undone comes back.
         Command::Cancel { undo: true, .. } => {
-            cluster.previous.as_ref().map_or(present, |previous| previous.nodes.len() as u64)
+            let before = cluster.previous.as_ref().map_or(0, |previous| previous.nodes.len());
+            before.saturating_sub(cluster.nodes.len())
         }
-        _ => present,
+        command => {
+            let added = |event: &Event| match event {
+                Event::WantedChanged { change, .. } => Some(change.nodes.len()),
+                _ => None,
+            };
+            decide(cluster, command.clone(), 0).unwrap_or_default().iter().find_map(added).unwrap_or(0)
+        }
     };
-    Usage { clusters: 0, nodes: wanted.saturating_sub(present) }
+    Usage { clusters: 0, nodes: nodes as u64 }
 }
 
 /// Whether a tenant may have what a command adds, beside what `live` says it has.
