@@ -169,6 +169,7 @@ pub(super) fn forget_gone(cluster: &mut Cluster) {
         return;
     }
     cluster.nodes.retain(|id, _| !left.contains(id));
+    cluster.care.nodes.retain(|id, _| !left.contains(id));
     cluster.units.retain(|id, unit| !left.contains(&id.node) && (id.is_machine() || !gone(unit)));
     for node in &services {
         take_automators(cluster, node);

@@ -45,12 +45,18 @@ fn no_task_starts_on_a_node_in_maintenance_and_all_that_wait_are_due_when_it_end
     assert_eq!(started(&due(&world.cluster)), ["n2".to_owned()].into());
     let start = Command::StartAttempt { task: waiting, worker: "w1".into() };
     let refusal = world.tell(start.clone()).unwrap_err();
-    assert_eq!(refusal, Refusal::NotReady { task: waiting, reason: "its node is in maintenance" });
+    assert_eq!(
+        refusal,
+        Refusal::NotReady { task: waiting, reason: "its node or its cluster is in maintenance" }
+    );
     maintain(&mut world, "", Some("the rack moves")).unwrap();
     assert_eq!(started(&due(&world.cluster)), BTreeSet::new());
     let elsewhere = world.task("n2:CREATE").id.number;
     let refusal = world.tell(Command::StartAttempt { task: elsewhere, worker: "w1".into() }).unwrap_err();
-    assert_eq!(refusal, Refusal::NotReady { task: elsewhere, reason: "its cluster is in maintenance" });
+    assert_eq!(
+        refusal,
+        Refusal::NotReady { task: elsewhere, reason: "its node or its cluster is in maintenance" }
+    );
     // What runs is followed and ends; what waited for it waits on.
     let follows =
         due(&world.cluster).iter().any(|it| matches!(it, Effect::Follow { task, .. } if *task == running));
