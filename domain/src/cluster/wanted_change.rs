@@ -170,6 +170,7 @@ pub(super) fn forget_gone(cluster: &mut Cluster) {
     }
     cluster.nodes.retain(|id, _| !left.contains(id));
     cluster.care.nodes.retain(|id, _| !left.contains(id));
+    cluster.care.health.retain(|id, _| !left.contains(&id.node));
     cluster.units.retain(|id, unit| !left.contains(&id.node) && (id.is_machine() || !gone(unit)));
     for node in &services {
         take_automators(cluster, node);
