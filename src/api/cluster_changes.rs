@@ -6,7 +6,7 @@ use std::sync::Arc;
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 use cooperage_actors::registry::{Tell, TellAt};
-use cooperage_domain::cluster::{Cluster, Command, ServiceChange, decide};
+use cooperage_domain::cluster::{Cluster, ClusterStatus, Command, ServiceChange, decide};
 use cooperage_domain::entity::{Kind, ProviderType};
 use cooperage_domain::provider_fields::admit;
 use cooperage_schema::SUPERADMIN;
@@ -111,14 +111,25 @@ async fn resume(state: State, identity: Identity, id: Id, on: Asked) -> Answer {
 struct Prolongation {
     #[serde(default, deserialize_with = "cooperage_domain::lenient::optional_number")]
     expire_time: Option<i64>,
+    #[serde(default, deserialize_with = "cooperage_domain::lenient::boolean")]
+    while_pending: bool,
 }
 
-/// `POST /v2/clusters/{id}`: ends the lease at another time.
+/// `POST /v2/clusters/{id}`: ends the lease at another time. As in Coopr a pending cluster's does not change, unless that is
+/// what the caller says it shall.
 pub async fn prolong(state: State, identity: Identity, id: Id, on: Asked, body: web::Bytes) -> Answer {
     let wanted: Prolongation = body::parse(&body)?;
     let expires =
         wanted.expire_time.ok_or_else(|| missing("expireTime", "the expire time", "ms since 1970"))?;
-    operate(&state, identity, &id, on, move |by| Command::Prolong { expires, by }).await
+    let cluster = state.cluster(&identity, &id).await?;
+    if cluster.status == ClusterStatus::Pending && !wanted.while_pending {
+        let detail = format!("invalid input: expireTime: cluster {} is pending", cluster.id);
+        return Err(Problem::new(StatusCode::BAD_REQUEST, detail)
+            .at("expireTime", expires.to_string())
+            .with_remedy("wait until its job has ended, or say whilePending: true"));
+    }
+    let command = Command::Prolong { expires, by: identity.user.clone() };
+    tell(&state, identity, &cluster, command, on).await
 }
 
 #[derive(Debug, Deserialize)]

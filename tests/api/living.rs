@@ -81,7 +81,7 @@ fn bad_input_is_refused_by_name_and_nothing_happens() {
     let cases = [
         ("resize", json!({}), 400, "machines"),
         ("resize", json!({"machines": 3, "remove": ["1000"]}), 400, "machines"),
-        ("resize", json!({"machines": 99}), 400, "max"),
+        ("resize", json!({"machines": 99}), 400, "2 to 9"),
         ("resize", json!({"machines": "many"}), 400, "machines"),
         ("resize", json!({"remove": ["nobody"]}), 400, "nobody"),
         ("resize", json!({"services": {"web": 1, "worker": -1}}), 400, "services"),

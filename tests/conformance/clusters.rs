@@ -77,8 +77,7 @@ async fn clusters_are_seen_by_their_owner_and_the_admin() {
 const CHANGES: &[(&str, &str, &str, u16, u16)] = &[
     ("PUT", "/config", r#"{"config": {}}"#, 409, 409),
     ("PUT", "/config", r#"{"restart": true}"#, 400, 400),
-    // Not as in Coopr, where the lease of a pending cluster does not end either.
-    ("POST", "", r#"{"expireTime": 99999999999999}"#, 200, 400),
+    ("POST", "", r#"{"expireTime": 99999999999999}"#, 400, 400),
     ("POST", "", "{}", 400, 400),
     ("POST", "/services", r#"{"services": ["web"]}"#, 409, 409),
     ("POST", "/services", r#"{"services": []}"#, 400, 400),

@@ -23,7 +23,7 @@ pub async fn run(args: &LeaseArgs, client: &Client, screen: &Screen) -> Result<(
     let expires = match wanted(args, details.expire_time, now())? {
         None => details.expire_time,
         Some(expires) => {
-            let body = json!({ "expireTime": expires });
+            let body = json!({ "expireTime": expires, "whilePending": true });
             let path = format!("/v2/clusters/{}", details.id);
             if !planned::change(Verb::Post, &path, &body, &args.preview, client, screen).await? {
                 return Ok(());

@@ -297,6 +297,8 @@ pub struct ProviderFields {
 pub struct LeaseChange {
     /// Milliseconds since 1970.
     expire_time: i64,
+    /// Whether that of a pending cluster changes too, which it does not in Coopr.
+    while_pending: Option<bool>,
 }
 
 /// Another configuration.
