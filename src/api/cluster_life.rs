@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use actix_web::http::StatusCode;
-use actix_web::web;
+use actix_web::{HttpResponse, web};
 use cooperage_actors::registry::read_at;
 use cooperage_domain::cluster::{Cluster, Command, Event, Resize, Revision, Rollout, decide};
 use cooperage_domain::entity::{ClusterTemplate, Service};
@@ -27,6 +27,7 @@ use super::state::AppState;
 
 /// Routes of operations on a cluster that lives.
 pub fn routes(routes: &mut Routes<'_>) {
+    routes.at("/v2/clusters/{id}/units", |on| on.get(units));
     routes.at("/v2/clusters/{id}/resize", |on| on.post(resize));
     routes.at("/v2/clusters/{id}/services/remove", |on| on.post(remove_services));
     routes.at("/v2/clusters/{id}/services/{service}/errands/{errand}", |on| on.post(run_errand));
@@ -37,6 +38,12 @@ pub fn routes(routes: &mut Routes<'_>) {
     routes.at("/v2/clusters/{id}/rollback", |on| on.post(roll_back));
     routes.at("/v2/clusters/{id}/converge", |on| on.post(converge));
     routes.at("/v2/clusters/{id}/cancel", |on| on.post(cancel));
+}
+
+/// `GET /v2/clusters/{id}/units`: what is wanted and known of each machine and service.
+async fn units(state: State, identity: Identity, id: Id) -> Answer {
+    let cluster = state.cluster(&identity, &id).await?;
+    Ok(HttpResponse::Ok().json(cluster.unit_states(state.clock.now())))
 }
 
 /// To what a cluster is resized: one of these.

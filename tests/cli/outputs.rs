@@ -60,7 +60,8 @@ fn everything_is_shown_in_every_form() {
             value
         };
         let json = timeless(serde_json::from_str(&said("json")).unwrap_or_else(|it| panic!("{line}: {it}")));
-        let yaml = timeless(serde_saphyr::from_str(&said("yaml")).unwrap_or_else(|it| panic!("{line}: {it}")));
+        let yaml =
+            timeless(serde_saphyr::from_str(&said("yaml")).unwrap_or_else(|it| panic!("{line}: {it}")));
         // What counts time differs from one look to the next.
         if line != "status" && !line.starts_with("cluster plan") && !line.starts_with("cluster jobs") {
             assert_eq!(json, yaml, "{line}");

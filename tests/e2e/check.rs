@@ -13,6 +13,12 @@ const LIMIT: Duration = Duration::from_secs(30);
 
 /// The load balancer answers from every web node, and the counter counts.
 pub fn web(cluster: &Value) {
+    let counts = pages(cluster);
+    assert_eq!(counts, (counts[0]..counts[0] + counts.len() as u64).collect::<Vec<_>>());
+}
+
+/// The load balancer answers from every web node; what the counter counts meanwhile.
+pub fn pages(cluster: &Value) -> Vec<u64> {
     let balancer = nodes_with(cluster, "haproxy")[0];
     let link = cluster["links"][0]["url"].as_str().unwrap();
     assert_eq!(link, format!("http://{}/", address(balancer)));
@@ -29,9 +35,7 @@ pub fn web(cluster: &Value) {
     let visits: Vec<_> = (0..3 * expected.len()).map(|_| visit()).collect();
     let seen: BTreeSet<String> = visits.iter().map(|(node, _)| node.clone()).collect();
     assert_eq!(seen, expected, "nodes that answer");
-    let first = visits[0].1;
-    let counts: Vec<u64> = visits.iter().map(|(_, count)| *count).collect();
-    assert_eq!(counts, (first..first + counts.len() as u64).collect::<Vec<_>>());
+    visits.into_iter().map(|(_, count)| count).collect()
 }
 
 /// What is written on the primary is read on every standby.

@@ -116,11 +116,11 @@ fn grow_and_shrink(shop: &Shop<'_>, created: &Value) -> usize {
     assert_eq!(preview["nodes"].as_array().unwrap().len(), 6, "{preview:#}");
     let grown = shop.operate("resize", &json!({"machines": 6}));
     assert_eq!(nodes_with(&grown, "nginx").len(), 5);
-    check::web(&grown);
+    check::pages(&grown);
     let shrunk = shop.operate("resize", &json!({"machines": 4}));
     assert_eq!(nodes_with(&shrunk, "nginx").len(), 3);
     assert_eq!(shop.machines.nodes().len(), 4, "machines that went are gone");
-    check::web(&shrunk);
+    check::pages(&shrunk);
     reader.end()
 }
 

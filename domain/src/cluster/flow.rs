@@ -6,10 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::inputs::OUTPUTS;
+use super::inputs::{MEMBERS, OUTPUTS};
 use super::planning;
 use super::refusal::Refusal;
 use super::state::Cluster;
+use crate::entity::Input;
 use crate::id::NodeId;
 use crate::plan::needs::{Needs, Phase, Towards};
 use crate::plan::{Graph, UnitId, Wanted};
@@ -63,8 +64,10 @@ fn heeded<'a>(cluster: &'a Cluster, unit: &'a UnitId) -> BTreeSet<&'a str> {
         .flat_map(|phase| Needs::new(phase, definitions()).closure([name], Towards::Dependencies))
         .collect();
     let inputs = cluster.definitions.get(name).and_then(|service| service.inputs.as_ref());
-    let given = inputs.into_iter().flatten().filter_map(|input| input.place().strip_prefix(OUTPUTS));
-    heeded.extend(given.filter_map(|output| output.split('.').next()));
+    for place in inputs.into_iter().flatten().map(Input::place) {
+        heeded.extend(place.strip_prefix(OUTPUTS).and_then(|output| output.split('.').next()));
+        heeded.extend(place.strip_prefix(MEMBERS));
+    }
     heeded.remove(name.as_str());
     heeded
 }

@@ -15,6 +15,8 @@ use crate::task::TaskName;
 
 /// How a value is named that another service gives.
 pub(super) const OUTPUTS: &str = "outputs.";
+/// How the list of a service's members is named: the host names of the nodes that carry it.
+pub(super) const MEMBERS: &str = "members.";
 
 /// Which step of a service takes its values: the one that writes its configuration, or else its first.
 pub(super) fn taking_step(service: &Service) -> Option<TaskName> {
@@ -129,9 +131,11 @@ pub(super) fn values(
 ) -> Option<Map<String, Value>> {
     let mut values = Map::new();
     for input in service.inputs.iter().flatten() {
-        let value = match input.place().strip_prefix(OUTPUTS) {
-            Some(output) => given(cluster, output),
-            None => {
+        let place = input.place();
+        let value = match (place.strip_prefix(OUTPUTS), place.strip_prefix(MEMBERS)) {
+            (Some(output), _) => given(cluster, output),
+            (None, Some(service)) => members(cluster, service),
+            (None, None) => {
                 let found = in_config(&cluster.config, input.place()).cloned().unwrap_or(Value::Null);
                 macros::expand_tree(&found, view, Some(node)).ok()?
             }
@@ -148,6 +152,15 @@ fn in_config<'a>(config: &'a Map<String, Value>, place: &str) -> Option<&'a Valu
     }
     let ends = place.char_indices().filter(|(_, c)| *c == '.').map(|(at, _)| at);
     ends.rev().find_map(|at| in_config(config.get(&place[..at])?.as_object()?, &place[at + 1..]))
+}
+
+/// Host names of the nodes that carry a service and stay, by number.
+fn members(cluster: &Cluster, service: &str) -> Value {
+    let carrying = cluster
+        .nodes_by_number()
+        .into_iter()
+        .filter(|node| node.properties.services.contains(service) && !cluster.is_leaving(&node.id));
+    carrying.map(|node| node.properties.hostname.clone().unwrap_or_else(|| node.id.to_string())).collect()
 }
 
 /// What the units of a service give under a name: by host name of their nodes, those that stay.

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use actix_web::HttpResponse;
 use actix_web::http::Method;
 use cooperage_domain::access::Rule;
-use cooperage_domain::cluster::{ClusterRequest, Difference, PlanPreview};
+use cooperage_domain::cluster::{ClusterRequest, Difference, PlanPreview, UnitState};
 use cooperage_domain::entity::{
     ClusterTemplate, HardwareType, ImageType, Kind, PartialTemplate, PluginType, Provider, Service,
 };
@@ -240,7 +240,7 @@ fn components() -> Components {
         ($($type:ty),+ $(,)?) => { $(all = add::<$type>(all);)+ };
     }
     add!(Provider, HardwareType, ImageType, Service, ClusterTemplate, PartialTemplate, PluginType);
-    add!(PlanPreview, Difference);
+    add!(PlanPreview, Difference, UnitState);
     add!(ClusterRequest, TenantSpec, Provisioner, TaskOrder, TaskReport, Finished);
     add!(Granted, TakeBatch, Taken, OutputBatch, OutputTaken, Watch, Unwanted);
     all = shapes::add_all(all);

@@ -5,6 +5,7 @@
 #[cfg(test)]
 mod book;
 mod care;
+mod living;
 mod table;
 
 use std::collections::HashMap;

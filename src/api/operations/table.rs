@@ -11,7 +11,7 @@ pub(super) const fn get(path: &'static str, rule: Rule, summary: &'static str) -
     Operation::new(Port::User, Method::GET, path, rule, summary)
 }
 
-const fn post(path: &'static str, rule: Rule, summary: &'static str) -> Operation {
+pub(super) const fn post(path: &'static str, rule: Rule, summary: &'static str) -> Operation {
     Operation::new(Port::User, Method::POST, path, rule, summary)
 }
 
@@ -31,7 +31,8 @@ const fn inner(method: Method, path: &'static str, rule: Rule, summary: &'static
 const SECRETS: (&str, &str) = ("secrets", "true: with secrets, for admins only");
 const DRY_RUN: (&str, &str) = ("dryRun", "true: say what would be done, and do nothing");
 /// What a change of a cluster may be asked for with.
-const SHOW: &[(&str, &str)] = &[DRY_RUN, ("save", "true, with `dryRun`: keep what is shown as a plan")];
+pub(super) const SHOW: &[(&str, &str)] =
+    &[DRY_RUN, ("save", "true, with `dryRun`: keep what is shown as a plan")];
 
 /// The same for a delete.
 const DELETE: &[(&str, &str)] = &[
@@ -49,7 +50,7 @@ pub(super) fn operations() -> Vec<Operation> {
         clusters(),
         cluster_changes(),
         super::care::care(),
-        living(),
+        super::living::living(),
         proposals(),
         past(),
         nodes(),
@@ -142,39 +143,6 @@ fn cluster_changes() -> Vec<Operation> {
         on_one("/v2/clusters/{id}/resume", "Go on with a cluster that is paused"),
         on_one("/v2/clusters/{id}/abort", "Stop a create; what runs may end"),
         on_one("/v2/clusters/{id}/retry", "Go on with a create that failed"),
-    ]
-}
-
-fn living() -> Vec<Operation> {
-    let change = Rule::write(User, Clusters);
-    let on_one = |path, takes, summary| post(path, change, summary).takes(takes).query(SHOW).refuses(&[409]);
-    vec![
-        on_one("/v2/clusters/{id}/resize", "SizeChange", "Make more machines, or give some back"),
-        on_one("/v2/clusters/{id}/services/remove", "ServicesToAdd", "Take services off a cluster"),
-        on_one(
-            "/v2/clusters/{id}/services/{service}/errands/{errand}",
-            "ErrandOrder",
-            "Run an errand of a service",
-        ),
-        on_one("/v2/clusters/{id}/replace", "MachinesAnew", "Make machines anew, with all that is on them"),
-        on_one("/v2/clusters/{id}/heal", "MachinesAnew", "Make machines anew that are lost"),
-        on_one(
-            "/v2/clusters/{id}/reconfigure",
-            "Reconfiguration",
-            "Give other values, and bring up again those services that take them",
-        ),
-        on_one("/v2/clusters/{id}/upgrade", "UpgradeOrder", "Bring template and services to newer versions"),
-        on_one("/v2/clusters/{id}/rollback", "RollBackOrder", "Go back to what was wanted once"),
-        on_one(
-            "/v2/clusters/{id}/converge",
-            "Convergence",
-            "Look at every service, and mend what is not as wanted",
-        ),
-        on_one(
-            "/v2/clusters/{id}/cancel",
-            "Cancellation",
-            "Stop whatever is under way, and undo it if so asked",
-        ),
     ]
 }
 

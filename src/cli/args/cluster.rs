@@ -9,8 +9,8 @@ use super::create::CreateArgs;
 use super::draft::{ApplyPlanArgs, DraftCommand};
 use super::export::ExportArgs;
 use super::living::{
-    CancelArgs, ConvergeArgs, ErrandArgs, MachinesArgs, RemoveServiceArgs, ResizeArgs, RollBackArgs, SetArgs,
-    UpgradeArgs,
+    AddServiceArgs, CancelArgs, ConvergeArgs, ErrandArgs, MachinesArgs, RemoveServiceArgs, ResizeArgs,
+    RollBackArgs, ServicesArgs, SetArgs, UpgradeArgs,
 };
 use super::past::{ClusterDiffArgs, HistoryArgs, PlanArgs, ShowArgs};
 use super::{FieldArgs, PreviewArgs, WaitArgs, WatchArgs, YesArgs};
@@ -425,46 +425,6 @@ pub struct SshArgs {
     /// What to run there; without it, a shell
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
-}
-
-/// Which services.
-#[derive(Debug, Clone, Args)]
-pub struct ServicesArgs {
-    /// Which cluster.
-    #[command(flatten)]
-    pub which: Which,
-    /// Which service; without it, all
-    #[arg(add = complete::services_of_cluster())]
-    pub service: Option<String>,
-    /// What the provider asks for.
-    #[command(flatten)]
-    pub fields: FieldArgs,
-    /// For how long to wait.
-    #[command(flatten)]
-    pub wait: WaitArgs,
-    /// Whether it is only shown.
-    #[command(flatten)]
-    pub preview: PreviewArgs,
-}
-
-/// What to add.
-#[derive(Debug, Clone, Args)]
-pub struct AddServiceArgs {
-    /// Which cluster.
-    #[command(flatten)]
-    pub which: Which,
-    /// Which services
-    #[arg(required = true, value_name = "SERVICE", add = complete::services())]
-    pub services: Vec<String>,
-    /// What the provider asks for.
-    #[command(flatten)]
-    pub fields: FieldArgs,
-    /// For how long to wait.
-    #[command(flatten)]
-    pub wait: WaitArgs,
-    /// Whether it is only shown.
-    #[command(flatten)]
-    pub preview: PreviewArgs,
 }
 
 /// When a lease ends.

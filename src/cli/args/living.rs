@@ -223,3 +223,43 @@ pub struct CancelArgs {
     #[arg(long)]
     pub undo: bool,
 }
+
+/// Which services.
+#[derive(Debug, Clone, Args)]
+pub struct ServicesArgs {
+    /// Which cluster.
+    #[command(flatten)]
+    pub which: Which,
+    /// Which service; without it, all
+    #[arg(add = complete::services_of_cluster())]
+    pub service: Option<String>,
+    /// What the provider asks for.
+    #[command(flatten)]
+    pub fields: FieldArgs,
+    /// For how long to wait.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+    /// Whether it is only shown.
+    #[command(flatten)]
+    pub preview: PreviewArgs,
+}
+
+/// What to add.
+#[derive(Debug, Clone, Args)]
+pub struct AddServiceArgs {
+    /// Which cluster.
+    #[command(flatten)]
+    pub which: Which,
+    /// Which services
+    #[arg(required = true, value_name = "SERVICE", add = complete::services())]
+    pub services: Vec<String>,
+    /// What the provider asks for.
+    #[command(flatten)]
+    pub fields: FieldArgs,
+    /// For how long to wait.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+    /// Whether it is only shown.
+    #[command(flatten)]
+    pub preview: PreviewArgs,
+}

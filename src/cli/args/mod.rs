@@ -19,12 +19,13 @@ pub use audit::OutcomeArg;
 pub use audit::{AuditArgs, AuditCommand, AuditFilterArgs, SecretsAt, SecretsCommand};
 pub use care::{HealthArgs, MaintenanceArgs};
 pub use cluster::{
-    AddServiceArgs, ClusterCommand, ConfigArgs, DeleteArgs, LeaseArgs, ListArgs, LogsArgs, Seen,
-    ServicesArgs, SshArgs, Told, WaitForArgs, WhyArgs,
+    ClusterCommand, ConfigArgs, DeleteArgs, LeaseArgs, ListArgs, LogsArgs, Seen, SshArgs, Told, WaitForArgs,
+    WhyArgs,
 };
 pub use create::CreateArgs;
 pub use draft::{ApplyPlanArgs, DraftCommand, DraftedArgs};
 pub use export::ExportArgs;
+pub use living::{AddServiceArgs, ServicesArgs};
 pub use nouns::Noun;
 pub use past::{ClusterDiffArgs, HistoryArgs, PlanArgs, ShowArgs};
 pub use provisioner::{ProvisionerArgs, ProvisionerNoun};
