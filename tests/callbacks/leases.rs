@@ -25,7 +25,10 @@ fn gone(world: &World, id: &str) {
 
 fn extend(world: &World, id: &str, ms: i64) {
     let expires = world.admin.cluster(id)["expireTime"].as_i64().unwrap() + ms;
-    world.admin.post(&format!("/v2/clusters/{id}"), &json!({ "expireTime": expires })).ok();
+    world
+        .admin
+        .post(&format!("/v2/clusters/{id}"), &json!({ "expireTime": expires, "whilePending": true }))
+        .ok();
 }
 
 #[test]
