@@ -6,6 +6,13 @@
 	cat ./hosts
 	echo '# cooperage: end'
 } >./etc-hosts
-# Unchanged names need no write. `cat` instead of `mv`: in some containers /etc/hosts is a mount of its own.
-cmp -s ./etc-hosts /etc/hosts || cat ./etc-hosts >/etc/hosts
+# Unchanged names need no write. In one step, since programs look names up all the time; only where /etc/hosts is a mount of its
+# own, as in some containers, is it written in place.
+cmp -s ./etc-hosts /etc/hosts || {
+	cp ./etc-hosts /etc/hosts.cooperage && chmod 644 /etc/hosts.cooperage &&
+		mv -f /etc/hosts.cooperage /etc/hosts 2>/dev/null
+} || {
+	rm -f /etc/hosts.cooperage
+	cat ./etc-hosts >/etc/hosts
+}
 rm -f ./etc-hosts
