@@ -85,7 +85,7 @@ pub(super) fn attempt_started(cluster: &mut Cluster, begun: &Begun<'_>, at: i64)
     started.ready_since = None;
     let unit = UnitId { node: started.node.clone(), service: started.service.clone() };
     if let Some(unit) = cluster.units.get_mut(&unit)
-        && (inputs.is_some() || started.name == TaskName::Install)
+        && (started.name == TaskName::Install || (inputs.is_some() && started.name != TaskName::Start))
     {
         // From now on until it is brought up nobody knows with what.
         unit.inputs = None;

@@ -1,12 +1,16 @@
 //! The values that services take, by their hashes: which services were brought up with others than they would get now.
+//!
+//! A host name among the values stands for its node's addresses: whoever has one is brought up again when the node gets
+//! another machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::order::view;
-use super::state::Cluster;
+use super::state::{Cluster, Node};
 use crate::entity::{OnChange, Service, ServiceAction};
 use crate::id::NodeId;
 use crate::macros::{self, ClusterView};
@@ -26,14 +30,14 @@ pub(super) fn taking_step(service: &Service) -> Option<TaskName> {
     [TaskName::Configure, TaskName::Install, TaskName::Initialize, TaskName::Start].into_iter().find(has)
 }
 
-/// Hash of the values that a unit would be brought up with now, if `step` is the one that takes them; `None` also when
-/// some are not known yet.
+/// Hash of the values that a unit would be brought up with now, if `step` is one that takes them: the one that writes its
+/// configuration, and its start, when all it needs runs; `None` also when some are not known yet.
 pub(super) fn hash_at(cluster: &Cluster, unit: &UnitId, step: TaskName) -> Option<String> {
     let service = cluster.definitions.get(unit.service.as_ref()?)?;
-    if taking_step(service) != Some(step) {
+    if taking_step(service) != Some(step) && step != TaskName::Start {
         return None;
     }
-    hash(cluster, &view(cluster), service, &unit.node)
+    Reading::of(cluster).hash(service, &unit.node, Unknown::Missing)
 }
 
 /// What each unit that was brought up with other values than it would get now does once more.
@@ -43,7 +47,7 @@ pub(super) fn stale(cluster: &Cluster) -> BTreeMap<UnitId, BTreeSet<TaskName>> {
 
 /// The same, when of units that nobody noted the values of it is taken that they were brought up as `before` says.
 pub(super) fn stale_since(before: &Cluster, cluster: &Cluster) -> BTreeMap<UnitId, BTreeSet<TaskName>> {
-    let (view, view_before) = (view(cluster), view(before));
+    let (now, earlier) = (Reading::of(cluster), Reading::of(before));
     let mut renew = BTreeMap::new();
     for (id, unit) in &cluster.units {
         let Some(service) = id.service.as_ref().and_then(|name| cluster.definitions.get(name)) else {
@@ -55,10 +59,10 @@ pub(super) fn stale_since(before: &Cluster, cluster: &Cluster) -> BTreeMap<UnitI
         }
         let then = || {
             let service = before.definitions.get(id.service.as_ref()?)?;
-            hash(before, &view_before, service, &id.node)
+            earlier.hash(service, &id.node, Unknown::Stands)
         };
         let Some(known) = unit.inputs.clone().or_else(then) else { continue };
-        if hash(cluster, &view, service, &id.node).is_some_and(|now| now != known) {
+        if now.hash(service, &id.node, Unknown::Stands).is_some_and(|now| now != known) {
             renew.insert(id.clone(), steps(service));
         }
     }
@@ -68,11 +72,11 @@ pub(super) fn stale_since(before: &Cluster, cluster: &Cluster) -> BTreeMap<UnitI
 /// Units that have steps to take once more although they are as they would be brought up now: what asked for these steps
 /// has been taken back.
 pub(super) fn settled(cluster: &Cluster) -> BTreeSet<UnitId> {
-    let view = view(cluster);
+    let now = Reading::of(cluster);
     let as_wanted = |id: &UnitId, unit: &Unit| {
         let service = cluster.definitions.get(id.service.as_ref()?)?;
         let known = unit.inputs.as_ref().filter(|_| !unit.renew.is_empty())?;
-        Some(hash(cluster, &view, service, &id.node)? == *known)
+        Some(now.hash(service, &id.node, Unknown::Missing)? == *known)
     };
     let units = cluster.units.iter().filter(|(id, unit)| as_wanted(id, unit) == Some(true));
     units.map(|(id, _)| id.clone()).collect()
@@ -90,24 +94,75 @@ pub(super) fn steps(service: &Service) -> BTreeSet<TaskName> {
     }
 }
 
-/// Of everything a service is brought up with on a node: its values, and the fields of its actions that bring it up.
-fn hash(cluster: &Cluster, view: &ClusterView<'_>, service: &Service, node: &NodeId) -> Option<String> {
-    let values = match &service.inputs {
-        None => macros::expand_map(&cluster.config, view, Some(node)).ok()?,
-        Some(_) => values(cluster, view, service, node)?,
-    };
-    let mut fields = BTreeMap::new();
-    for action in
-        [ServiceAction::Install, ServiceAction::Configure, ServiceAction::Initialize, ServiceAction::Start]
-    {
-        for (key, text) in service.provisioner.actions.get(&action).iter().flat_map(|spec| &spec.fields) {
-            let expanded = macros::expand(text, view, Some(node)).unwrap_or_else(|_| text.clone());
-            fields.insert(format!("{action:?}.{key}"), expanded);
-        }
+/// What becomes of an address that is not known yet.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unknown {
+    /// It stands for itself: it is another one than any that is known.
+    Stands,
+    /// Without it nothing can be said.
+    Missing,
+}
+
+/// A cluster as its services read it.
+struct Reading<'a> {
+    cluster: &'a Cluster,
+    view: ClusterView<'a>,
+    /// The host names of `nodes`, in the same order.
+    names: Option<AhoCorasick>,
+    nodes: Vec<&'a Node>,
+}
+
+impl<'a> Reading<'a> {
+    fn of(cluster: &'a Cluster) -> Self {
+        let named = |node: &&Node| node.properties.hostname.as_ref().is_some_and(|name| !name.is_empty());
+        let nodes: Vec<&Node> = cluster.nodes.values().filter(named).collect();
+        let names = nodes.iter().filter_map(|node| node.properties.hostname.as_ref());
+        // Names that are too many for an automaton are looked for by nobody: values count without addresses then.
+        let names = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(names).ok();
+        Self { cluster, view: view(cluster), names, nodes }
     }
-    let text = serde_json::to_vec(&(sorted(&Value::Object(values)), fields)).ok()?;
-    let digest = Sha256::digest(text);
-    Some(digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+
+    /// Of everything a service is brought up with on a node: its values, the addresses behind them, and the fields of its
+    /// actions that bring it up.
+    fn hash(&self, service: &Service, node: &NodeId, unknown: Unknown) -> Option<String> {
+        let values = match &service.inputs {
+            None => macros::expand_map(&self.cluster.config, &self.view, Some(node)).ok()?,
+            Some(_) => values(self.cluster, &self.view, service, node)?,
+        };
+        let mut fields = BTreeMap::new();
+        for action in [
+            ServiceAction::Install,
+            ServiceAction::Configure,
+            ServiceAction::Initialize,
+            ServiceAction::Start,
+        ] {
+            for (key, text) in service.provisioner.actions.get(&action).iter().flat_map(|spec| &spec.fields) {
+                let expanded = macros::expand(text, &self.view, Some(node)).unwrap_or_else(|_| text.clone());
+                fields.insert(format!("{action:?}.{key}"), expanded);
+            }
+        }
+        let values = serde_json::to_string(&(sorted(&Value::Object(values)), fields)).ok()?;
+        let addresses = self.addresses(&values);
+        if unknown == Unknown::Missing && addresses.values().any(Option::is_none) {
+            return None;
+        }
+        let digest = Sha256::digest(serde_json::to_vec(&(values, addresses)).ok()?);
+        Some(digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// The addresses of the nodes that a text names; `None` for those whose machines are not there yet.
+    fn addresses(&self, text: &str) -> BTreeMap<&str, Option<&BTreeMap<String, String>>> {
+        let found = self.names.iter().flat_map(|names| names.find_iter(text));
+        let nodes = found.filter_map(|found| self.nodes.get(found.pattern().as_usize()));
+        nodes
+            .map(|node| {
+                let machine = self.cluster.units.get(&UnitId::machine(node.id.clone()));
+                let is_there = machine.is_some_and(|machine| machine.observed >= Observed::Confirmed);
+                let name = node.properties.hostname.as_deref().unwrap_or_default();
+                (name, is_there.then_some(&node.properties.ipaddresses))
+            })
+            .collect()
+    }
 }
 
 /// The same value with the keys of its objects in order, so that the same values give the same text.
