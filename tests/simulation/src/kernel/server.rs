@@ -29,6 +29,8 @@ pub struct Kept {
     pub journal: Vec<String>,
     /// Attempts whose end the server waits for.
     pub followed: BTreeSet<(u32, u32)>,
+    /// Tasks that the server means to start.
+    pub offered: BTreeSet<u32>,
 }
 
 /// What came of telling a cluster something.
@@ -71,7 +73,21 @@ impl World<'_> {
         let (sequence, effects) = (state.sequence, due_after(state, events));
         self.checkers.see(&Seen::Acknowledged { cluster: id, sequence });
         self.carry_out(id, effects);
+        self.check_offers(id);
         Told::Done
+    }
+
+    /// Whatever may start is meant to be started: what events add to what is due is all that they add.
+    fn check_offers(&mut self, id: ClusterId) {
+        let Some(kept) = self.kept.get(&id) else { return };
+        let Some(state) = &kept.state else { return };
+        let forgotten = due(state).into_iter().find_map(|effect| match effect {
+            Effect::Start { task, .. } if !kept.offered.contains(&task) => Some(task),
+            _ => None,
+        });
+        if let Some(task) = forgotten {
+            self.checkers.broken(format!("task {task} of {id} may start, and nobody was told"));
+        }
     }
 
     /// Writes events to the journal, if nothing comes between.
@@ -133,6 +149,7 @@ impl World<'_> {
         self.incarnation += 1;
         for kept in self.kept.values_mut() {
             kept.followed.clear();
+            kept.offered.clear();
         }
         self.agenda.add(self.now + ms, Happening::Restart);
     }
@@ -162,7 +179,10 @@ impl World<'_> {
     fn carry_out(&mut self, id: ClusterId, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                Effect::Start { task, not_before, .. } => self.remind(not_before, Timer::Offer(id, task, 0)),
+                Effect::Start { task, not_before, .. } => {
+                    self.kept.entry(id).or_default().offered.insert(task);
+                    self.remind(not_before, Timer::Offer(id, task, 0));
+                }
                 Effect::Follow { task, attempt, deadline, .. } => self.follow(id, task, attempt, deadline),
                 Effect::Halt { task, attempt, .. } => self.halt(id, task, attempt),
                 Effect::Overdue { task, at } => self.remind(at, Timer::Overdue(id, task, at)),
@@ -188,6 +208,8 @@ impl World<'_> {
                     let pause = (AGAIN << tries.min(10)).min(LONGEST);
                     let timer = Timer::Offer(id, task, tries + 1);
                     self.agenda.add(self.now + pause, Happening::Timer(self.incarnation, timer));
+                } else if let Some(kept) = self.kept.get_mut(&id).filter(|_| !is_due) {
+                    kept.offered.remove(&task);
                 }
             }
             Timer::TimeOut { cluster, task, attempt, deadline } => {
