@@ -13,6 +13,9 @@ use crate::check;
 use crate::lab::{Client, apply};
 use crate::machines::{LIMIT, Machines, address, nodes_with};
 
+/// The load balancer looks once a second whether who was down is up again.
+const LOOKED_AGAIN: Duration = Duration::from_secs(4);
+
 /// A reader who asks for one page after the other.
 struct Reader {
     stop: Arc<AtomicBool>,
@@ -131,6 +134,7 @@ fn heal(shop: &Shop<'_>) {
     shop.machines.cut_power(lost);
     assert!(shop.machines.run(lost, "true").is_err(), "it is still there");
     let healed = shop.operate("heal", &json!({"nodes": [lost["properties"]["nodenum"].to_string()]}));
+    std::thread::sleep(LOOKED_AGAIN);
     check::web(&healed);
     let number = &lost["properties"]["nodenum"];
     let again =
@@ -209,5 +213,6 @@ fn errands(shop: &Shop<'_>) {
     let mended: Vec<String> = shop.latest().into_iter().filter(|task| !task.contains("PROBE")).collect();
     let number = &web["properties"]["nodenum"];
     assert_eq!(mended, ["CONFIGURE", "START", "STOP"].map(|step| format!("{number} {step} nginx")));
+    std::thread::sleep(LOOKED_AGAIN);
     check::web(&cluster);
 }
