@@ -9,7 +9,7 @@ use cooperage_domain::entity::{ErrandNodes, HardwareType, ImageType, OnChange, S
 use cooperage_domain::id::NodeId;
 use cooperage_domain::layout::{Growth, Shrinkage};
 use cooperage_domain::plan::{ClusterAction, Observed, Wanted};
-use cooperage_domain::task::TaskName;
+use cooperage_domain::task::{TaskName, TaskReport};
 use serde_json::{Value, json};
 
 use crate::sketch::{Sketch, node_id};
@@ -349,4 +349,41 @@ fn a_cluster_is_deleted_while_it_does_something_else() {
         assert_eq!(world.cluster.status, ClusterStatus::Terminated);
         assert!(world.cluster.nodes.values().all(|node| !node.may_have_machine()));
     }
+}
+
+/// Runs what is due; every machine that is confirmed has an address that none had before.
+fn run_with_addresses(world: &mut World, last: &mut u32) {
+    while world.job().ended.is_none() {
+        let effect = due(&world.cluster).into_iter().find_map(|effect| match effect {
+            Effect::Follow { task, attempt, .. } => Some((task, Some(attempt), 0)),
+            Effect::Start { task, not_before, .. } => Some((task, None, not_before)),
+            _ => None,
+        });
+        let (task, attempt, not_before) = effect.unwrap();
+        world.now = world.now.max(not_before) + 1;
+        let Some(attempt) = attempt else {
+            world.tell(Command::StartAttempt { task, worker: "w1".into() }).unwrap();
+            continue;
+        };
+        let mut report = TaskReport::success();
+        if world.job().tasks[&task].name == TaskName::Confirm {
+            *last += 1;
+            report.ipaddresses = Some(BTreeMap::from([("access_v4".to_owned(), format!("10.0.0.{last}"))]));
+        }
+        world.tell(Command::FinishAttempt { task, attempt, report }).unwrap();
+    }
+}
+
+#[test]
+fn who_knows_a_node_by_name_is_told_when_it_gets_another_address() {
+    let mut last = 0;
+    let mut world = World::new(&balanced(2));
+    run_with_addresses(&mut world, &mut last);
+    let nodes = BTreeSet::from([node_id("n1")]);
+    world.tell(Command::Replace { nodes, lost: true, rollout: None, by: "health".into() }).unwrap();
+    run_with_addresses(&mut world, &mut last);
+    let elsewhere: Vec<String> =
+        world.planned().into_iter().filter(|label| !label.starts_with("n1:")).collect();
+    assert_eq!(elsewhere, ["n0:CONFIGURE:lb"]);
+    assert_eq!(world.cluster.status, ClusterStatus::Active);
 }
