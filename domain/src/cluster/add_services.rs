@@ -72,11 +72,7 @@ fn grouped(kinds: &Kinds) -> Vec<NodeGroup> {
 fn kinds(cluster: &Cluster) -> Kinds {
     let mut kinds = Kinds::new();
     for node in cluster.nodes_by_number() {
-        let kind = NodeLayout {
-            services: node.properties.services.clone(),
-            hardwaretype: node.properties.hardwaretype.clone(),
-            imagetype: node.properties.imagetype.clone(),
-        };
+        let kind = NodeLayout::of(&node.properties);
         match kinds.iter_mut().find(|(other, _)| *other == kind) {
             Some((_, nodes)) => nodes.push(node.id.clone()),
             None => kinds.push((kind, vec![node.id.clone()])),

@@ -75,7 +75,16 @@ pub(super) fn change(cluster: &mut Cluster, event: &Event) {
             task_failed(cluster, *task, outcome, *next);
         }
         Event::UnitProbed { task, outcome } => unit_probed(cluster, *task, outcome),
-        _ => wished(cluster, event),
+        Event::WantedChanged { .. }
+        | Event::ServicesWanted { .. }
+        | Event::ServicesAdded { .. }
+        | Event::ConfigReplaced { .. }
+        | Event::FollowUpSet { .. }
+        | Event::TemplateReplaced { .. }
+        | Event::LeaseChanged { .. }
+        | Event::LeaseWarned { .. }
+        | Event::ProviderFieldsGiven { .. }
+        | Event::CareChanged { .. } => wished(cluster, event),
     }
 }
 

@@ -5,7 +5,6 @@ use super::event::{Event, PlannedStep};
 use super::planning::{self, NextNumbers};
 use super::refusal::Refusal;
 use super::state::{Cluster, ClusterStatus};
-use crate::entity::ServiceAction;
 use crate::plan::{ClusterAction, Observed, Wanted};
 use crate::task::TaskName;
 
@@ -30,9 +29,10 @@ pub(super) const fn only_finds_out(action: ClusterAction) -> bool {
 fn probes(cluster: &Cluster, first: u32) -> Vec<PlannedStep> {
     let probed = cluster.units.iter().filter_map(|(id, unit)| {
         let service = id.service.as_ref()?;
-        let can_be = |action| cluster.definitions[service].provisioner.actions.contains_key(&action);
-        let known = cluster.definitions.contains_key(service) && can_be(ServiceAction::Probe);
-        (known && unit.wanted == Wanted::Running && unit.observed == Observed::Started).then_some(id)
+        (cluster.defines(service, TaskName::Probe)
+            && unit.wanted == Wanted::Running
+            && unit.observed == Observed::Started)
+            .then_some(id)
     });
     (first..)
         .zip(probed)

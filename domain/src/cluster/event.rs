@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::care::CareChange;
 use super::create::CreateOrder;
 use super::follow_up::FollowUp;
-use super::job::Outcome;
+use super::job::{Outcome, is_default};
 use super::rollout::Rollout;
 use super::state::ClusterStatus;
 use super::wanted_change::WantedChange;
@@ -299,14 +299,9 @@ pub struct PlannedStep {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<u32>,
     /// How long it waits once nothing else holds it up, in ms: the pause of a rollout.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub delay: i64,
     /// Name of the errand that it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errand: Option<String>,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
-const fn is_zero(number: &i64) -> bool {
-    *number == 0
 }

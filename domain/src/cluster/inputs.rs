@@ -14,7 +14,7 @@ use super::state::{Cluster, Node};
 use crate::entity::{OnChange, Service, ServiceAction};
 use crate::id::NodeId;
 use crate::macros::{self, ClusterView};
-use crate::plan::{Observed, Unit, UnitId, Wanted};
+use crate::plan::{Observed, Unit, UnitId, Wanted, defines};
 use crate::task::TaskName;
 
 /// How a value is named that another service gives.
@@ -24,10 +24,8 @@ pub(super) const MEMBERS: &str = "members.";
 
 /// Which step of a service takes its values: the one that writes its configuration, or else its first.
 pub(super) fn taking_step(service: &Service) -> Option<TaskName> {
-    let has = |step: &TaskName| {
-        step.service_action().is_some_and(|action| service.provisioner.actions.contains_key(&action))
-    };
-    [TaskName::Configure, TaskName::Install, TaskName::Initialize, TaskName::Start].into_iter().find(has)
+    let steps = [TaskName::Configure, TaskName::Install, TaskName::Initialize, TaskName::Start];
+    steps.into_iter().find(|step| defines(service, *step))
 }
 
 /// Hash of the values that a unit would be brought up with now, if `step` is one that takes them: the one that writes its
@@ -84,9 +82,8 @@ pub(super) fn settled(cluster: &Cluster) -> BTreeSet<UnitId> {
 
 /// What a service does to take up other values.
 pub(super) fn steps(service: &Service) -> BTreeSet<TaskName> {
-    let configures = service.provisioner.actions.contains_key(&ServiceAction::Configure);
     match service.onchange {
-        OnChange::Configure if configures => BTreeSet::from([TaskName::Configure]),
+        OnChange::Configure if defines(service, TaskName::Configure) => BTreeSet::from([TaskName::Configure]),
         OnChange::Reload => BTreeSet::from([TaskName::Configure, TaskName::Start]),
         OnChange::Configure | OnChange::Restart => {
             BTreeSet::from([TaskName::Configure, TaskName::Stop, TaskName::Start])

@@ -44,16 +44,16 @@ pub struct Job {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rollout: Option<Rollout>,
     /// How often it has got more tasks.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub extensions: u32,
     /// Whether somebody wanted what runs to be stopped.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stop: bool,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
-const fn is_zero(number: &u32) -> bool {
-    *number == 0
+/// Whether a value is what its absence stands for.
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// How a job stands.
@@ -113,16 +113,11 @@ pub struct Task {
     /// Oldest first.
     pub attempts: Vec<Attempt>,
     /// How long it waits once nothing else holds it up, in ms.
-    #[serde(default, skip_serializing_if = "is_no_time")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub delay: i64,
     /// Name of the errand that it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errand: Option<String>,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
-const fn is_no_time(ms: &i64) -> bool {
-    *ms == 0
 }
 
 /// How a task stands.

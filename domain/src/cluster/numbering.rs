@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::create::CreateOrder;
 use super::request::Catalog;
-use crate::entity::{Entity, Service};
+use crate::entity::{Entity, HardwareType, ImageType, Service};
 use crate::hostname::host_name;
-use crate::id::NodeId;
+use crate::id::{ClusterId, NodeId};
 use crate::layout::{Layout, NodeLayout};
 use crate::task::NodeProperties;
 
@@ -17,27 +17,48 @@ pub fn number_nodes(
     layout: &Layout,
     catalog: &Catalog,
 ) -> BTreeMap<NodeId, NodeProperties> {
-    let node =
-        |(number, kind)| (NodeId::derive(order.seed, number), properties(order, kind, number, catalog));
+    let naming = Naming {
+        cluster: order.id,
+        name: &order.name,
+        dns_suffix: order.dns_suffix.as_deref(),
+        provider: &order.provider.base.name,
+        definitions: &order.definitions,
+        hardware: &catalog.hardware,
+        images: &catalog.images,
+    };
+    let node = |(number, kind)| (NodeId::derive(order.seed, number), naming.properties(kind, number));
     layout.nodes().map(node).collect()
 }
 
-fn properties(order: &CreateOrder, kind: &NodeLayout, number: u32, catalog: &Catalog) -> NodeProperties {
-    let provider = order.provider.base.name.as_str();
-    let hardware = named(&catalog.hardware, &kind.hardwaretype);
-    let image = named(&catalog.images, &kind.imagetype);
-    let services = kind.services.iter().filter_map(|name| order.definitions.get(name));
-    NodeProperties {
-        hostname: Some(host_name(&order.name, order.id, number, order.dns_suffix.as_deref())),
-        ipaddresses: BTreeMap::new(),
-        nodenum: number,
-        hardwaretype: kind.hardwaretype.clone(),
-        imagetype: kind.imagetype.clone(),
-        flavor: hardware.and_then(|h| h.flavor(provider)).unwrap_or_default().to_owned(),
-        image: image.and_then(|i| i.image(provider)).unwrap_or_default().to_owned(),
-        sshuser: image.map(|i| i.ssh_user(provider)).unwrap_or_default().to_owned(),
-        services: kind.services.clone(),
-        automators: services.flat_map(Service::automators).map(str::to_owned).collect(),
+/// What is known of a cluster when its nodes are numbered.
+pub(super) struct Naming<'a> {
+    pub cluster: ClusterId,
+    pub name: &'a str,
+    pub dns_suffix: Option<&'a str>,
+    pub provider: &'a str,
+    pub definitions: &'a BTreeMap<String, Service>,
+    pub hardware: &'a [HardwareType],
+    pub images: &'a [ImageType],
+}
+
+impl Naming<'_> {
+    /// What is known of a node of some kind before it has a machine.
+    pub(super) fn properties(&self, kind: &NodeLayout, number: u32) -> NodeProperties {
+        let hardware = named(self.hardware, &kind.hardwaretype);
+        let image = named(self.images, &kind.imagetype);
+        let services = kind.services.iter().filter_map(|name| self.definitions.get(name));
+        NodeProperties {
+            hostname: Some(host_name(self.name, self.cluster, number, self.dns_suffix)),
+            ipaddresses: BTreeMap::new(),
+            nodenum: number,
+            hardwaretype: kind.hardwaretype.clone(),
+            imagetype: kind.imagetype.clone(),
+            flavor: hardware.and_then(|h| h.flavor(self.provider)).unwrap_or_default().to_owned(),
+            image: image.and_then(|i| i.image(self.provider)).unwrap_or_default().to_owned(),
+            sshuser: image.map(|i| i.ssh_user(self.provider)).unwrap_or_default().to_owned(),
+            services: kind.services.clone(),
+            automators: services.flat_map(Service::automators).map(str::to_owned).collect(),
+        }
     }
 }
 

@@ -14,7 +14,6 @@ use super::event::Event;
 use super::job::{Job, Task};
 use super::state::{Cluster, Node};
 use super::words::words;
-use crate::entity::ServiceAction;
 use crate::id::NodeId;
 use crate::plan::{ClusterAction, Graph, Length, UnitId, predict, render, schedule, spread, stages};
 use crate::task::{NodeProperties, TaskName};
@@ -350,9 +349,5 @@ fn machines_given_back(before: &Cluster, job: Option<&Job>) -> Vec<String> {
 fn leaves_files(before: &Cluster, node: &str, name: &str) -> bool {
     let unit = UnitId::service(NodeId(node.to_owned()), name);
     let is_there = before.units.get(&unit).is_some_and(|unit| unit.observed != crate::plan::Observed::Absent);
-    let removes = before
-        .definitions
-        .get(name)
-        .is_some_and(|service| service.provisioner.actions.contains_key(&ServiceAction::Remove));
-    is_there && !removes
+    is_there && !before.defines(name, TaskName::Remove)
 }

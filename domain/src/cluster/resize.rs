@@ -1,21 +1,20 @@
 //! Making more machines, or giving some back. What stays is left as it is, but for those services that are told.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::decide::wrong_state;
 use super::event::Event;
+use super::numbering::Naming;
 use super::planning;
 use super::refusal::Refusal;
 use super::state::Cluster;
 use super::wanted_change::WantedChange;
-use crate::entity::{Entity, HardwareType, ImageType, Service};
-use crate::hostname::host_name;
+use crate::entity::{HardwareType, ImageType, Service};
 use crate::id::NodeId;
 use crate::layout::{self, Growth, NodeGroup, NodeLayout, ShrinkNode, Shrinkage};
 use crate::plan::{ClusterAction, Observed, UnitId, Wanted};
-use crate::task::NodeProperties;
 
 /// To what a cluster is resized.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -65,10 +64,18 @@ fn grow(
         services: &services,
     };
     let added = layout::grow(&catalog, &staying(cluster), growth)?;
-    let types = Types { hardware, images };
-    let nodes = (cluster.next_node()..).zip(&added).map(|(number, kind)| {
-        (NodeId::derive(cluster.seed, number), types.properties(cluster, kind, number))
-    });
+    let naming = Naming {
+        cluster: cluster.id,
+        name: &cluster.name,
+        dns_suffix: dns_suffix(cluster),
+        provider: &cluster.provider.base.name,
+        definitions: &cluster.definitions,
+        hardware,
+        images,
+    };
+    let nodes = (cluster.next_node()..)
+        .zip(&added)
+        .map(|(number, kind)| (NodeId::derive(cluster.seed, number), naming.properties(kind, number)));
     Ok(WantedChange { nodes: nodes.collect(), ..WantedChange::default() })
 }
 
@@ -83,7 +90,7 @@ fn shrink(cluster: &Cluster, shrinkage: &Shrinkage) -> Result<WantedChange, Refu
         .map(|node| ShrinkNode {
             id: node.id.clone(),
             number: node.properties.nodenum,
-            node: kind(&node.properties),
+            node: NodeLayout::of(&node.properties),
             healthy: is_well(cluster, &node.id),
             pinned: false,
         })
@@ -121,46 +128,9 @@ fn is_well(cluster: &Cluster, node: &NodeId) -> bool {
 fn staying(cluster: &Cluster) -> Vec<NodeGroup> {
     let mut groups: BTreeMap<NodeLayout, u32> = BTreeMap::new();
     for node in cluster.nodes.values().filter(|node| !cluster.is_leaving(&node.id)) {
-        *groups.entry(kind(&node.properties)).or_default() += 1;
+        *groups.entry(NodeLayout::of(&node.properties)).or_default() += 1;
     }
     groups.into_iter().map(|(node, count)| NodeGroup { node, count }).collect()
-}
-
-fn kind(properties: &NodeProperties) -> NodeLayout {
-    NodeLayout {
-        services: properties.services.clone(),
-        hardwaretype: properties.hardwaretype.clone(),
-        imagetype: properties.imagetype.clone(),
-    }
-}
-
-/// What machines are made of.
-struct Types<'a> {
-    hardware: &'a [HardwareType],
-    images: &'a [ImageType],
-}
-
-impl Types<'_> {
-    fn properties(&self, cluster: &Cluster, kind: &NodeLayout, number: u32) -> NodeProperties {
-        let provider = cluster.provider.base.name.as_str();
-        let hardware = self.hardware.iter().find(|it| it.base().name == kind.hardwaretype);
-        let image = self.images.iter().find(|it| it.base().name == kind.imagetype);
-        let services = kind.services.iter().filter_map(|name| cluster.definitions.get(name));
-        let automators: BTreeSet<String> =
-            services.flat_map(Service::automators).map(str::to_owned).collect();
-        NodeProperties {
-            hostname: Some(host_name(&cluster.name, cluster.id, number, dns_suffix(cluster))),
-            ipaddresses: BTreeMap::new(),
-            nodenum: number,
-            hardwaretype: kind.hardwaretype.clone(),
-            imagetype: kind.imagetype.clone(),
-            flavor: hardware.and_then(|it| it.flavor(provider)).unwrap_or_default().to_owned(),
-            image: image.and_then(|it| it.image(provider)).unwrap_or_default().to_owned(),
-            sshuser: image.map(|it| it.ssh_user(provider)).unwrap_or_default().to_owned(),
-            services: kind.services.clone(),
-            automators,
-        }
-    }
 }
 
 /// The domain of the host names that its nodes were given.

@@ -14,7 +14,6 @@ use super::event::PlannedStep;
 use super::planning;
 use super::refusal::Refusal;
 use super::state::Cluster;
-use crate::entity::ServiceAction;
 use crate::id::NodeId;
 use crate::invalid::Invalid;
 use crate::plan::{Steps, UnitId, Wanted};
@@ -122,11 +121,9 @@ fn probes(cluster: &Cluster, rollout: &Rollout, own: &[PlannedStep], first: u32)
     let mut probes = Vec::new();
     for (service, step) in last {
         let unit = cluster.units.get(&UnitId::service(step.node.clone(), service));
-        let probed = cluster
-            .definitions
-            .get(service)
-            .is_some_and(|definition| definition.provisioner.actions.contains_key(&ServiceAction::Probe));
-        if !probed || unit.is_none_or(|unit| unit.wanted != Wanted::Running) {
+        if !cluster.defines(service, TaskName::Probe)
+            || unit.is_none_or(|unit| unit.wanted != Wanted::Running)
+        {
             continue;
         }
         let probe = |number, after, delay| PlannedStep {

@@ -17,8 +17,8 @@ use crate::entity::{ClusterTemplate, Provider, Service};
 use crate::id::{ClusterId, JobId, NodeId};
 use crate::invalid::Invalid;
 use crate::layout::FIRST_NODE_NUMBER;
-use crate::plan::{ClusterAction, Observed, Unit, UnitId, Units, Wanted};
-use crate::task::NodeProperties;
+use crate::plan::{ClusterAction, Observed, Unit, UnitId, Units, Wanted, defines};
+use crate::task::{NodeProperties, TaskName};
 
 /// Who a cluster belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -196,6 +196,11 @@ impl Cluster {
     pub fn queue_deadline(&self, job: &Job, task: &Task) -> Option<i64> {
         let since = task.ready_since.filter(|_| job.ready.contains(&task.id.number))?;
         Some(since.max(task.not_before).saturating_add(self.limits.wait_of(task.name)?))
+    }
+
+    /// Whether a service of the cluster has such a step.
+    pub(super) fn defines(&self, service: &str, step: TaskName) -> bool {
+        self.definitions.get(service).is_some_and(|definition| defines(definition, step))
     }
 
     /// Whether a service is meant to run.

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::task::NodeProperties;
+
 /// Number of a cluster's first node; the others count on from it. Host names carry it.
 pub const FIRST_NODE_NUMBER: u32 = 1000;
 
@@ -16,6 +18,18 @@ pub struct NodeLayout {
     pub hardwaretype: String,
     /// Name of its image type.
     pub imagetype: String,
+}
+
+impl NodeLayout {
+    /// The kind that a node is of.
+    #[must_use]
+    pub fn of(node: &NodeProperties) -> Self {
+        Self {
+            services: node.services.clone(),
+            hardwaretype: node.hardwaretype.clone(),
+            imagetype: node.imagetype.clone(),
+        }
+    }
 }
 
 /// Nodes of one kind.

@@ -78,18 +78,8 @@ impl ClusterAction {
         Self::RunErrand,
     ];
 
-    /// Coopr's own: their steps are known without looking at a cluster.
-    pub const COOPR: [Self; 9] = [
-        Self::SolveLayout,
-        Self::ClusterCreate,
-        Self::ClusterDelete,
-        Self::ClusterConfigure,
-        Self::ClusterConfigureWithRestart,
-        Self::StartServices,
-        Self::StopServices,
-        Self::RestartServices,
-        Self::AddServices,
-    ];
+    /// Coopr's own, with which [`ClusterAction::ALL`] begins: their steps are known without looking at a cluster.
+    pub const COOPR: &'static [Self] = Self::ALL.split_at(9).0;
 
     /// The tasks it may need on a node, in their order: machine tasks once, service tasks for each planned service. Of
     /// actions that Coopr does not have the tasks follow from the difference between wanted and known: none are told

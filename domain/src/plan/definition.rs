@@ -22,6 +22,6 @@ pub(super) fn definition<'s>(
 }
 
 /// Whether a service has such a step. Steps of machines it never has.
-pub(super) fn defines(service: &Service, step: TaskName) -> bool {
+pub(crate) fn defines(service: &Service, step: TaskName) -> bool {
     step.service_action().is_some_and(|action| service.provisioner.actions.contains_key(&action))
 }

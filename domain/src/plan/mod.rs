@@ -24,6 +24,7 @@ pub mod unit;
 
 pub use action::ClusterAction;
 pub use converge::converge;
+pub(crate) use definition::defines;
 pub use error::PlanError;
 pub use graph::{AwaitUnplanned, Graph, PlanInput, PlanNode, PlannedTask, Steps};
 pub use predict::{Prediction, predict};

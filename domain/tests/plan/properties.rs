@@ -94,7 +94,7 @@ fn sketches() -> impl Strategy<Value = Sketch> {
 /// A cluster with an action of Coopr, limited at random.
 fn actions() -> impl Strategy<Value = (Sketch, ClusterAction, Scope)> {
     let limits = (any::<bool>(), any::<bool>(), btree_set(0..8_usize, 0..8), btree_set(0..5_usize, 0..5));
-    (sketches(), select(&ClusterAction::COOPR), limits).prop_map(|(sketch, action, limits)| {
+    (sketches(), select(ClusterAction::COOPR), limits).prop_map(|(sketch, action, limits)| {
         let (by_service, by_node, services, nodes) = limits;
         let carried: BTreeSet<&String> = sketch.nodes.iter().flat_map(|node| &node.services).collect();
         let named =
