@@ -12,13 +12,14 @@ use cooperage_domain::cluster::{Cluster, Command, Event, Resize, Revision, Rollo
 use cooperage_domain::entity::{ClusterTemplate, Service};
 use cooperage_domain::id::NodeId;
 use cooperage_domain::layout::{Growth, Shrinkage};
+use cooperage_domain::quota::Usage;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::asked::{Asked, Purpose};
 use super::body;
 use super::cluster_changes::{Answer, Fields, Id, State, missing, operate_with, tell};
-use super::clusters::reserve_nodes;
+use super::clusters::reserve;
 use super::identity::Identity;
 use super::problem::Problem;
 use super::reservations::Reservation;
@@ -117,40 +118,25 @@ enum Wanted {
 pub async fn resize(state: State, identity: Identity, id: Id, on: Asked, body: web::Bytes) -> Answer {
     let size: Size = body::parse(&body)?;
     let cluster = state.cluster(&identity, &id).await?;
-    let mut reserved: Option<Reservation> = None;
     let resize = match size.resize(&cluster)? {
         Wanted::Less(shrinkage) => Resize::Shrink(shrinkage),
         Wanted::More(growth) => {
             let tenant = identity.tenant.clone();
             let catalog = state.blocking(move |state| state.catalog(&tenant)).await?;
-            let resize = Resize::Grow { growth, hardware: catalog.hardware, images: catalog.images };
-            reserved = reserve(&state, &cluster, &resize, &on).await?;
-            resize
+            Resize::Grow { growth, hardware: catalog.hardware, images: catalog.images }
         }
     };
+    let grows = matches!(resize, Resize::Grow { .. });
     let command = Command::Resize { resize: Box::new(resize), by: identity.user.clone() };
+    let (known, asked, purpose) = (Arc::clone(&cluster), command.clone(), on.purpose);
+    let reserved = match grows {
+        true => state.blocking(move |state| reserve_for(state, &known, &asked, purpose)).await?,
+        false => None,
+    };
     let answer = operate_with(&state, identity, &cluster, (command, on), size.fields.provider_fields).await;
     // Held until the cluster counts its new nodes itself.
     drop(reserved);
     answer
-}
-
-/// Reserves the nodes that a cluster would get now, so that several that grow at once stay within the quota together; none
-/// when nothing is to be made. The limit of a cluster's size holds too.
-async fn reserve(
-    state: &State,
-    cluster: &Arc<Cluster>,
-    resize: &Resize,
-    on: &Asked,
-) -> Result<Option<Reservation>, Problem> {
-    let command = Command::Resize { resize: Box::new(resize.clone()), by: String::new() };
-    let events = decide(cluster, command, state.clock.now())?;
-    let added = check_size(state, cluster, &events)?;
-    if on.purpose != Purpose::Make {
-        return Ok(None);
-    }
-    let tenant = cluster.account.tenant_id.clone();
-    state.blocking(move |state| reserve_nodes(state, &tenant, added)).await
 }
 
 /// How many nodes a cluster gets by events, within the limit of its size.
@@ -171,18 +157,24 @@ fn check_size(state: &AppState, cluster: &Cluster, events: &[Event]) -> Result<u
     Ok(added)
 }
 
-/// Reserves the nodes that a command which was kept brings along; as for a request of its own.
+/// Reserves the nodes that a command brings along, so that several that grow at once stay within the quota together; none
+/// when nothing is to be made. The limit of a cluster's size holds too.
 ///
 /// # Errors
-/// When the cluster refuses it, or they are too many. Waits for the database.
+/// When the cluster refuses it, or they are too many. Solves, and waits for the database.
 pub fn reserve_for(
     state: &AppState,
     cluster: &Cluster,
     command: &Command,
+    purpose: Purpose,
 ) -> Result<Option<Reservation>, Problem> {
     let events = decide(cluster, command.clone(), state.clock.now())?;
     let added = check_size(state, cluster, &events)?;
-    reserve_nodes(state, &cluster.account.tenant_id, added)
+    if purpose != Purpose::Make {
+        return Ok(None);
+    }
+    let nodes = u64::try_from(added).unwrap_or(u64::MAX);
+    reserve(state, &cluster.account.tenant_id, Usage { clusters: 0, nodes })
 }
 
 #[derive(Debug, Deserialize)]

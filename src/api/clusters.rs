@@ -5,7 +5,7 @@ use actix_web::{HttpResponse, HttpResponseBuilder, web};
 use cooperage_actors::registry::Create;
 use cooperage_domain::cluster::{Accepted, Asking, Cluster, ClusterRequest, Nodes, create};
 use cooperage_domain::id::{ClusterId, JobId};
-use cooperage_domain::quota::UNLIMITED;
+use cooperage_domain::quota::{UNLIMITED, Usage};
 use cooperage_schema::ClusterFilter;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -143,7 +143,7 @@ fn solve(
     key: &Keyed,
     (strict, now): (bool, i64),
 ) -> Result<Solved, Problem> {
-    let reserved = reserve(state, &identity.tenant, request.machines())?;
+    let reserved = reserve(state, &identity.tenant, Usage { clusters: 1, nodes: request.machines().into() })?;
     let catalog = state.catalog(&identity.tenant)?;
     // Checked before a number is used up.
     let accepted = request.accept(&catalog, asking(state, identity, now))?;
@@ -183,31 +183,15 @@ struct Solved {
     reserved: Option<Reservation>,
 }
 
-/// Reserves what the cluster will count against the tenant's quota; nothing where there is no limit.
-fn reserve(state: &AppState, tenant: &str, machines: u32) -> Result<Option<Reservation>, Problem> {
+/// Reserves what is about to be made of the tenant's quota; nothing where there is no limit, or nothing is made.
+pub(super) fn reserve(state: &AppState, tenant: &str, more: Usage) -> Result<Option<Reservation>, Problem> {
     let found = state.store.tenant_by_id(tenant)?.ok_or_else(|| Problem::not_found("tenant", tenant))?;
     let quota = specification(&found)?.quota();
-    if quota == UNLIMITED {
+    if quota == UNLIMITED || more == Usage::default() {
         return Ok(None);
     }
     let live = || Ok::<_, Problem>(state.store.nodes_of_live_clusters(tenant)?);
-    state.reservations.reserve(tenant, machines.into(), quota, live).map(Some)
-}
-
-/// Reserves nodes that a cluster is to get.
-pub(super) fn reserve_nodes(
-    state: &AppState,
-    tenant: &str,
-    nodes: usize,
-) -> Result<Option<Reservation>, Problem> {
-    let found = state.store.tenant_by_id(tenant)?.ok_or_else(|| Problem::not_found("tenant", tenant))?;
-    let quota = specification(&found)?.quota();
-    if quota == UNLIMITED || nodes == 0 {
-        return Ok(None);
-    }
-    let live = || Ok::<_, Problem>(state.store.nodes_of_live_clusters(tenant)?);
-    let nodes = u64::try_from(nodes).unwrap_or(u64::MAX);
-    state.reservations.reserve_nodes(tenant, nodes, quota, live).map(Some)
+    state.reservations.reserve(tenant, more, quota, live).map(Some)
 }
 
 fn numbered(mut accepted: Accepted, id: ClusterId) -> Accepted {

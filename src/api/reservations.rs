@@ -40,36 +40,12 @@ impl Reservations {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reserves one cluster with so many nodes. `live` reads the clusters that count, with their nodes; it is called while
-    /// nobody else reserves or gives back.
+    /// Reserves a cluster with its nodes, or more nodes for one that counts itself already. `live` reads the clusters that
+    /// count, with their nodes; it is called while nobody else reserves or gives back.
     ///
     /// # Errors
     /// When the quota would be exceeded, or `live` fails.
     pub fn reserve<F: From<OverQuota>>(
-        &self,
-        tenant: &str,
-        nodes: u64,
-        quota: Quota,
-        live: impl FnOnce() -> Result<Vec<(ClusterId, u32)>, F>,
-    ) -> Result<Reservation, F> {
-        self.hold(tenant, Usage { clusters: 1, nodes }, quota, live)
-    }
-
-    /// Reserves so many more nodes for a cluster that counts itself already.
-    ///
-    /// # Errors
-    /// As [`Reservations::reserve`].
-    pub fn reserve_nodes<F: From<OverQuota>>(
-        &self,
-        tenant: &str,
-        nodes: u64,
-        quota: Quota,
-        live: impl FnOnce() -> Result<Vec<(ClusterId, u32)>, F>,
-    ) -> Result<Reservation, F> {
-        self.hold(tenant, Usage { clusters: 0, nodes }, quota, live)
-    }
-
-    fn hold<F: From<OverQuota>>(
         &self,
         tenant: &str,
         more: Usage,
@@ -147,7 +123,7 @@ mod tests {
     const QUOTA: Quota = Quota { max_clusters: 2, max_nodes: 10 };
 
     fn reserve(all: &Reservations, nodes: u64, live: &[(ClusterId, u32)]) -> Result<Reservation, OverQuota> {
-        all.reserve("t", nodes, QUOTA, || Ok(live.to_vec()))
+        all.reserve("t", Usage { clusters: 1, nodes }, QUOTA, || Ok(live.to_vec()))
     }
 
     #[test]
@@ -157,7 +133,10 @@ mod tests {
         assert!(reserve(&all, 6, &[]).is_err(), "12 nodes");
         let second = reserve(&all, 4, &[]).unwrap();
         assert!(reserve(&all, 0, &[]).is_err(), "3 clusters");
-        assert!(all.reserve("other", 10, QUOTA, || Ok::<_, OverQuota>(Vec::new())).is_ok());
+        assert!(
+            all.reserve("other", Usage { clusters: 1, nodes: 10 }, QUOTA, || Ok::<_, OverQuota>(Vec::new()))
+                .is_ok()
+        );
         drop((first, second));
         assert!(reserve(&all, 10, &[]).is_ok());
     }

@@ -10,6 +10,7 @@ use cooperage_domain::id::ClusterId;
 use cooperage_schema::{Proposal, ProposalKind, StoreError};
 use serde_json::{Value, json};
 
+use super::asked::Purpose;
 use super::cluster_life::reserve_for;
 use super::identity::Identity;
 use super::problem::Problem;
@@ -187,7 +188,7 @@ pub async fn carry_out(
 ) -> Result<Arc<Cluster>, Problem> {
     let (present, asked) = (Arc::clone(cluster), command.clone());
     // Held until the cluster counts its new nodes itself.
-    let _reserved = state.blocking(move |state| reserve_for(state, &present, &asked)).await?;
+    let _reserved = state.blocking(move |state| reserve_for(state, &present, &asked, Purpose::Make)).await?;
     let (taken, by, now) = (proposal.clone(), identity.user.clone(), state.clock.now());
     state.blocking(move |state| Ok(state.store.take_proposal(&taken, now, &by)?)).await?;
     let tell = Tell { id: cluster.id, command, who: identity.user.clone() };

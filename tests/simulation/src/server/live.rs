@@ -185,13 +185,10 @@ impl Callers {
             let live = rows.into_iter().filter(|row| row.status != TERMINATED);
             Ok::<_, OverQuota>(live.map(|row| (row.id, row.nodes)).collect::<Vec<_>>())
         };
-        match more {
-            Usage { clusters: 0, nodes: 0 } => Ok(None),
-            Usage { clusters: 0, nodes } => {
-                server.reservations.reserve_nodes(tenant, nodes, quota, live).map(Some)
-            }
-            Usage { nodes, .. } => server.reservations.reserve(tenant, nodes, quota, live).map(Some),
+        if more == Usage::default() {
+            return Ok(None);
         }
+        server.reservations.reserve(tenant, more, quota, live).map(Some)
     }
 
     fn clock(&self) -> i64 {
