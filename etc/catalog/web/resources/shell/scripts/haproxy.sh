@@ -91,6 +91,7 @@ defaults
     timeout connect 2s
     timeout client 30s
     timeout server 30s
+    timeout check 5s
     default-server check inter 1s fall 2 rise 1 init-addr libc,none
 $(stats)
 frontend web
