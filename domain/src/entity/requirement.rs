@@ -291,6 +291,9 @@ mod tests {
             service.check().map_err(|fault| fault.to_string())
         };
         assert_eq!(checked("node"), Ok(()));
+        let all = json!({"install": {"requires": [{"name": "a", "scope": "node", "members": "all"}]}});
+        let service: Service = serde_json::from_value(json!({"name": "b", "dependencies": all})).unwrap();
+        assert_eq!(service.check().unwrap_err().field, "dependencies.install.requires");
         assert_eq!(
             checked("ancestors").unwrap_err(),
             "dependencies.runtime.requires: \"a\" has another scope in dependencies.install.requires; \

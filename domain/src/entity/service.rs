@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::base::{Base, Entity, Kind, Link, check_name};
-use super::requirement::{Requirement, Requirements, Written};
+use super::requirement::{Members, Requirement, Requirements, Scope, Written};
 use crate::invalid::Invalid;
 
 /// Something that runs on nodes.
@@ -289,6 +289,17 @@ impl Service {
                     &self.base.name,
                     "is the service itself",
                     "a service cannot wait for itself: drop the name",
+                ));
+            }
+        }
+        let alone = |one: &&Requirement| one.scope == Scope::Node && one.members == Members::All;
+        for (phase, needs) in [("install", install), ("runtime", runtime)] {
+            if let Some(one) = needs.requires.each().find(alone) {
+                return Err(Invalid::new(
+                    format!("dependencies.{phase}.requires"),
+                    &one.name,
+                    "is wanted on the same machine, where there is one of it, and with members 'all'",
+                    "leave members out, or give it the scope 'cluster'",
                 ));
             }
         }
