@@ -17,6 +17,7 @@ mod held_back;
 mod message;
 mod overdue;
 mod pursue;
+mod report;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;

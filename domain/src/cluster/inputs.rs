@@ -10,8 +10,10 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::order::view;
+use super::outputs;
 use super::state::{Cluster, Node};
-use crate::entity::{Members, OnChange, Service, ServiceAction};
+use super::values::{Layer, Layered, effective};
+use crate::entity::{Input, Members, OnChange, Service, ServiceAction};
 use crate::id::NodeId;
 use crate::macros::{self, ClusterView};
 use crate::plan::{Observed, Unit, UnitId, Wanted, defines};
@@ -123,7 +125,10 @@ impl<'a> Reading<'a> {
     /// actions that bring it up.
     fn hash(&self, service: &Service, node: &NodeId, unknown: Unknown) -> Option<String> {
         let values = match &service.inputs {
-            None => macros::expand_map(&self.cluster.config, &self.view, Some(node)).ok()?,
+            None => {
+                let config = effective(self.cluster, self.cluster.nodes.get(node), Some(service));
+                macros::expand_map(&config, &self.view, Some(node)).ok()?
+            }
             Some(_) => values(self.cluster, &self.view, service, node)?,
         };
         let mut fields = BTreeMap::new();
@@ -191,19 +196,37 @@ pub(super) fn values(
     node: &NodeId,
 ) -> Option<Map<String, Value>> {
     let mut values = members_of_all(cluster, service);
+    let config = effective(cluster, cluster.nodes.get(node), Some(service));
     for input in service.inputs.iter().flatten() {
         let place = input.place();
         let value = match (place.strip_prefix(OUTPUTS), place.strip_prefix(MEMBERS)) {
             (Some(output), _) => given(cluster, output),
             (None, Some(service)) => members(cluster, &BTreeSet::from([service])),
             (None, None) => {
-                let found = in_config(&cluster.config, input.place()).cloned().unwrap_or(Value::Null);
+                let found = in_config(&config, input.place()).cloned().unwrap_or(Value::Null);
                 macros::expand_tree(&found, view, Some(node)).ok()?
             }
         };
         values.insert(input.name.clone(), value);
     }
     Some(values)
+}
+
+/// What the services of a node take from others, by its place: `outputs`, the service and the name. Secrets are masked.
+#[must_use]
+pub fn taken_outputs(cluster: &Cluster, node: &Node) -> Vec<Layered> {
+    let services = node.properties.services.iter().filter_map(|name| cluster.definitions.get(name));
+    let places: BTreeSet<&str> =
+        services.flat_map(|service| service.inputs.iter().flatten()).map(Input::place).collect();
+    let named = places.into_iter().filter_map(|place| place.strip_prefix(OUTPUTS));
+    let taken = named.filter_map(|output| {
+        let (service, name) = output.split_once('.')?;
+        let place = ["outputs", service, name].map(str::to_owned).to_vec();
+        let mut value = given(cluster, output);
+        outputs::mask_tokens(&mut value);
+        Some(Layered { place, value, layer: Layer::Output, service: Some(service.to_owned()) })
+    });
+    taken.collect()
 }
 
 /// A place in the configuration: keys with dots between them, the longest key first where keys hold dots themselves.
@@ -251,7 +274,7 @@ fn given(cluster: &Cluster, output: &str) -> Value {
     let mut by_host = Map::new();
     for node in carrying {
         let host = node.properties.hostname.clone().unwrap_or_else(|| node.id.to_string());
-        if let Some(value) = node.results.get(output.reported()) {
+        if let Some(value) = node.results.get(output.reported()).or(output.default.as_ref()) {
             by_host.insert(host, value.clone());
         }
     }
