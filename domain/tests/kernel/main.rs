@@ -42,6 +42,8 @@ mod lifecycle;
 #[cfg(test)]
 mod living;
 #[cfg(test)]
+mod members;
+#[cfg(test)]
 mod nodes;
 #[cfg(test)]
 mod operations;
