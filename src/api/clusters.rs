@@ -1,5 +1,7 @@
 //! Clusters: asked for and looked at.
 
+use std::sync::Arc;
+
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, HttpResponseBuilder, web};
 use cooperage_actors::registry::Create;
@@ -120,19 +122,35 @@ async fn ask(
         // Created before the server was killed; only the answer was not given.
         return Ok(HttpResponse::Ok().json(json!({ "id": id })));
     }
+    let id = found(&state, &identity, request, move |state| number(state, &key), query.strict).await?;
+    Ok(about(HttpResponse::Ok().json(json!({ "id": id })), format!("/v2/clusters/{id}")))
+}
+
+/// Creates a cluster under the number that `number` gives it once everything else is known to hold; without a layout it
+/// is refused if the caller is `strict`.
+///
+/// # Errors
+/// When the request has a fault, the quota would be exceeded, or the database cannot be used.
+pub(super) async fn found(
+    state: &Arc<AppState>,
+    identity: &Identity,
+    request: ClusterRequest,
+    number: impl FnOnce(&AppState) -> Result<ClusterId, Problem> + Send + 'static,
+    strict: bool,
+) -> Result<ClusterId, Problem> {
     // One moment for all, so that a lease is exactly as long as it says.
-    let (asker, strict, now) = (identity.clone(), query.strict, state.clock.now());
-    let solved = state.blocking(move |state| solve(state, &asker, &request, &key, (strict, now))).await?;
+    let (asker, now) = (identity.clone(), state.clock.now());
+    let solved = state.blocking(move |state| solve(state, &asker, &request, number, (strict, now))).await?;
     let Solved { accepted, nodes, reserved: _reserved } = solved;
     let (id, has_secrets) = (accepted.order.id, !accepted.secrets.is_empty());
     let events = create(accepted.order, nodes, now)?;
-    let message = Create { id, tenant: identity.tenant, events, who: identity.user };
+    let message = Create { id, tenant: identity.tenant.clone(), events, who: identity.user.clone() };
     let created = state.registry.send(message).await.map_err(Problem::internal)?;
     if created.is_err() && has_secrets {
         state.blocking(move |state| Ok(state.vault.forget(id)?)).await?;
     }
     created?;
-    Ok(about(HttpResponse::Ok().json(json!({ "id": id })), format!("/v2/clusters/{id}")))
+    Ok(id)
 }
 
 /// Looks up, checks, numbers and solves. Waits for the database.
@@ -140,7 +158,7 @@ fn solve(
     state: &AppState,
     identity: &Identity,
     request: &ClusterRequest,
-    key: &Keyed,
+    number: impl FnOnce(&AppState) -> Result<ClusterId, Problem>,
     (strict, now): (bool, i64),
 ) -> Result<Solved, Problem> {
     let reserved = reserve(state, &identity.tenant, Usage { clusters: 1, nodes: request.machines().into() })?;
@@ -151,7 +169,7 @@ fn solve(
     if strict {
         accepted.solve(&catalog).map_err(|refusal| Problem::from(&refusal))?;
     }
-    let id = number(state, key)?;
+    let id = number(state)?;
     if let Some(reserved) = &reserved {
         reserved.is_for(id);
     }
@@ -169,10 +187,18 @@ fn number(state: &AppState, key: &Keyed) -> Result<ClusterId, Problem> {
     if let Some(bound) = key.cluster() {
         return Ok(bound);
     }
+    let fresh = fresh_number(state)?;
+    key.bind(&state.store, fresh)?;
+    Ok(fresh)
+}
+
+/// A number that no cluster has, nor ever will have but for this one. Waits for the database.
+///
+/// # Errors
+/// When the database cannot be written.
+pub(super) fn fresh_number(state: &AppState) -> Result<ClusterId, Problem> {
     let limits = &state.settings.limits;
-    let number = state.store.next_number(CLUSTER_NUMBERS, limits.ids_start, limits.ids_increment)?;
-    key.bind(&state.store, ClusterId(number))?;
-    Ok(ClusterId(number))
+    Ok(ClusterId(state.store.next_number(CLUSTER_NUMBERS, limits.ids_start, limits.ids_increment)?))
 }
 
 /// A request ready to become a cluster.

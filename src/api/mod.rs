@@ -16,6 +16,7 @@ mod cluster_view;
 mod clusters;
 mod deliveries;
 mod download;
+mod drafted_clusters;
 mod drafts;
 mod edge;
 mod entities;
@@ -97,6 +98,7 @@ fn user_routes(routes: &mut Routes<'_>) {
     cluster_life::routes(routes);
     cluster_changes::routes(routes);
     care::routes(routes);
+    drafted_clusters::routes(routes);
     drafts::routes(routes);
     saved_plans::routes(routes);
     time_travel::routes(routes);
