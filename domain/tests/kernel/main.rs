@@ -16,6 +16,8 @@ mod cases;
 #[cfg(test)]
 mod check;
 #[cfg(test)]
+mod companions;
+#[cfg(test)]
 mod configure;
 #[cfg(test)]
 mod create;
