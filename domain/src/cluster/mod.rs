@@ -51,6 +51,7 @@ mod give_fields;
 mod inputs;
 mod job;
 mod limits;
+mod named;
 mod numbering;
 mod order;
 mod pause;
