@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use super::named::Names;
 use super::order::view;
 use super::state::{Cluster, Node};
 use crate::entity::{Members, OnChange, Service, ServiceAction};
@@ -104,26 +104,24 @@ enum Unknown {
 struct Reading<'a> {
     cluster: &'a Cluster,
     view: ClusterView<'a>,
-    /// The host names of `nodes`, in the same order.
-    names: Option<AhoCorasick>,
-    nodes: Vec<&'a Node>,
+    names: Names<'a>,
 }
 
 impl<'a> Reading<'a> {
     fn of(cluster: &'a Cluster) -> Self {
-        let named = |node: &&Node| node.properties.hostname.as_ref().is_some_and(|name| !name.is_empty());
-        let nodes: Vec<&Node> = cluster.nodes.values().filter(named).collect();
-        let names = nodes.iter().filter_map(|node| node.properties.hostname.as_ref());
-        // Names that are too many for an automaton are looked for by nobody: values count without addresses then.
-        let names = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(names).ok();
-        Self { cluster, view: view(cluster), names, nodes }
+        Self { cluster, view: view(cluster), names: Names::of(cluster) }
     }
 
     /// Of everything a service is brought up with on a node: its values, the addresses behind them, and the fields of its
     /// actions that bring it up.
     fn hash(&self, service: &Service, node: &NodeId, unknown: Unknown) -> Option<String> {
         let values = match &service.inputs {
-            None => macros::expand_map(&self.cluster.config, &self.view, Some(node)).ok()?,
+            // Who takes the whole configuration takes its members beside it.
+            None => {
+                let mut values = macros::expand_map(&self.cluster.config, &self.view, Some(node)).ok()?;
+                values.extend(members_of_all(self.cluster, service));
+                values
+            }
             Some(_) => values(self.cluster, &self.view, service, node)?,
         };
         let mut fields = BTreeMap::new();
@@ -139,15 +137,8 @@ impl<'a> Reading<'a> {
             }
         }
         let values = sorted(&Value::Object(values));
-        let values = match (&service.inputs, members_of_all(self.cluster, service)) {
-            // Who takes the whole configuration takes its members beside it.
-            (None, members) if !members.is_empty() => {
-                serde_json::to_string(&(values, fields, sorted(&Value::Object(members))))
-            }
-            _ => serde_json::to_string(&(values, fields)),
-        };
-        let values = values.ok()?;
-        let addresses = self.addresses(&values);
+        let addresses = self.addresses(&values, fields.values());
+        let values = serde_json::to_string(&(values, fields)).ok()?;
         if unknown == Unknown::Missing && addresses.values().any(Option::is_none) {
             return None;
         }
@@ -155,18 +146,20 @@ impl<'a> Reading<'a> {
         Some(digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// The addresses of the nodes that a text names; `None` for those whose machines are not there yet.
-    fn addresses(&self, text: &str) -> BTreeMap<&str, Option<&BTreeMap<String, String>>> {
-        let found = self.names.iter().flat_map(|names| names.find_iter(text));
-        let nodes = found.filter_map(|found| self.nodes.get(found.pattern().as_usize()));
-        nodes
-            .map(|node| {
-                let machine = self.cluster.units.get(&UnitId::machine(node.id.clone()));
-                let is_there = machine.is_some_and(|machine| machine.observed >= Observed::Confirmed);
-                let name = node.properties.hostname.as_deref().unwrap_or_default();
-                (name, is_there.then_some(&node.properties.ipaddresses))
-            })
-            .collect()
+    /// The addresses of the nodes that a value or one of the texts names; `None` for those whose machines are not there yet.
+    fn addresses<'t>(
+        &self,
+        value: &'t Value,
+        texts: impl Iterator<Item = &'t String>,
+    ) -> BTreeMap<&'a str, Option<&'a BTreeMap<String, String>>> {
+        let mut named = self.names.in_value(value);
+        named.extend(texts.flat_map(|text| self.names.in_text(text)));
+        let of_node = |(name, node): (&'a str, &'a Node)| {
+            let machine = self.cluster.units.get(&UnitId::machine(node.id.clone()));
+            let is_there = machine.is_some_and(|machine| machine.observed >= Observed::Confirmed);
+            (name, is_there.then_some(&node.properties.ipaddresses))
+        };
+        named.into_iter().map(of_node).collect()
     }
 }
 

@@ -52,6 +52,7 @@ mod held;
 mod inputs;
 mod job;
 mod limits;
+mod named;
 mod numbering;
 mod order;
 mod pause;

@@ -103,7 +103,8 @@ pub(super) fn config(
 
 /// The nodes that a task hears of: those that stay, and its own.
 fn neighbours(cluster: &Cluster, own: &NodeId) -> BTreeMap<NodeId, NodeProperties> {
-    let told = cluster.nodes.values().filter(|node| node.id == *own || !cluster.is_leaving(&node.id));
+    let leaving = cluster.leaving();
+    let told = cluster.nodes.values().filter(|node| node.id == *own || !leaving.contains(&node.id));
     told.map(|node| (node.id.clone(), node.properties.clone())).collect()
 }
 
@@ -128,7 +129,6 @@ fn expand_fields(action: &ActionSpec, view: &ClusterView<'_>, node: &Node) -> Re
 /// The cluster as macros see it.
 #[must_use]
 pub fn view(cluster: &Cluster) -> ClusterView<'_> {
-    let nodes: Vec<(&NodeId, &NodeProperties)> =
-        cluster.nodes.iter().map(|(id, n)| (id, &n.properties)).collect();
-    ClusterView::new(&cluster.account.user_id, nodes).without(|id| cluster.is_leaving(id))
+    let nodes = cluster.nodes.iter().map(|(id, node)| (id, &node.properties));
+    ClusterView::new(&cluster.account.user_id, nodes).without(|| cluster.leaving())
 }

@@ -226,6 +226,14 @@ impl Cluster {
             && self.nodes.keys().any(|other| of(other).is_some_and(wanted))
     }
 
+    /// All nodes that are.
+    pub(super) fn leaving(&self) -> BTreeSet<&NodeId> {
+        let machines =
+            self.units.iter().filter(|(id, _)| id.is_machine() && self.nodes.contains_key(&id.node));
+        let (gone, stay): (Vec<_>, Vec<_>) = machines.partition(|(_, unit)| unit.wanted == Wanted::Absent);
+        if stay.is_empty() { BTreeSet::new() } else { gone.into_iter().map(|(id, _)| &id.node).collect() }
+    }
+
     /// Whether what is wanted of it can be changed: it is at rest, with its nodes known and usable as a rule.
     #[must_use]
     pub const fn may_change(&self) -> bool {

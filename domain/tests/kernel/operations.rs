@@ -406,3 +406,18 @@ fn who_knows_a_node_by_name_is_told_when_it_gets_another_address() {
     assert_eq!(elsewhere, ["n0:CONFIGURE:lb"]);
     assert_eq!(world.cluster.status, ClusterStatus::Active);
 }
+
+#[test]
+fn a_way_back_knows_nothing_of_nodes_that_were_leaving() {
+    let mut world = World::created(&balanced(2));
+    shrink(&mut world, Shrinkage::To(2));
+    world.run_failing(TaskName::Delete, 1);
+    assert_eq!(world.cluster.status, ClusterStatus::Inconsistent);
+    let nodes = BTreeSet::from([node_id("n1")]);
+    world.tell(Command::Replace { nodes, lost: false, rollout: None, by: "ann".into() }).unwrap();
+    world.run_all();
+    assert_eq!((world.cluster.status, world.cluster.nodes.len()), (ClusterStatus::Active, 2));
+    // Nothing that is wanted has changed since, so there is nothing to do.
+    let to = world.cluster.previous.clone().unwrap();
+    assert_eq!(world.tell(Command::RollBack { to, rollout: None, by: "ann".into() }).unwrap(), []);
+}
