@@ -15,7 +15,7 @@ use crate::entity::{OnChange, Service, ServiceAction};
 use crate::id::NodeId;
 use crate::macros::{self, ClusterView};
 use crate::plan::{Observed, Unit, UnitId, Wanted, defines};
-use crate::task::TaskName;
+use crate::task::{NodeProperties, TaskName};
 
 /// How a value is named that another service gives.
 pub(super) const OUTPUTS: &str = "outputs.";
@@ -104,19 +104,32 @@ enum Unknown {
 struct Reading<'a> {
     cluster: &'a Cluster,
     view: ClusterView<'a>,
-    /// The host names of `nodes`, in the same order.
+    /// The host names of `hosts`, in the same order.
     names: Option<AhoCorasick>,
-    nodes: Vec<&'a Node>,
+    hosts: Vec<Host<'a>>,
+}
+
+/// A host that may be named among values.
+struct Host<'a> {
+    name: &'a str,
+    /// `None` while its machine is not there.
+    addresses: Option<&'a BTreeMap<String, String>>,
 }
 
 impl<'a> Reading<'a> {
     fn of(cluster: &'a Cluster) -> Self {
-        let named = |node: &&Node| node.properties.hostname.as_ref().is_some_and(|name| !name.is_empty());
-        let nodes: Vec<&Node> = cluster.nodes.values().filter(named).collect();
-        let names = nodes.iter().filter_map(|node| node.properties.hostname.as_ref());
+        let published = cluster.kin.origins.ancestors().flat_map(|published| published.nodes.values());
+        let theirs = published.map(|node| (node, !node.ipaddresses.is_empty()));
+        let own = cluster.nodes.values().map(|node| (&node.properties, is_there(cluster, node)));
+        let named = |(node, is_there): (&'a NodeProperties, bool)| {
+            let name = node.hostname.as_deref().filter(|name| !name.is_empty())?;
+            Some(Host { name, addresses: is_there.then_some(&node.ipaddresses) })
+        };
+        let hosts: Vec<Host<'a>> = own.chain(theirs).filter_map(named).collect();
+        let names = hosts.iter().map(|host| host.name);
         // Names that are too many for an automaton are looked for by nobody: values count without addresses then.
         let names = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(names).ok();
-        Self { cluster, view: view(cluster), names, nodes }
+        Self { cluster, view: view(cluster), names, hosts }
     }
 
     /// Of everything a service is brought up with on a node: its values, the addresses behind them, and the fields of its
@@ -150,16 +163,15 @@ impl<'a> Reading<'a> {
     /// The addresses of the nodes that a text names; `None` for those whose machines are not there yet.
     fn addresses(&self, text: &str) -> BTreeMap<&str, Option<&BTreeMap<String, String>>> {
         let found = self.names.iter().flat_map(|names| names.find_iter(text));
-        let nodes = found.filter_map(|found| self.nodes.get(found.pattern().as_usize()));
-        nodes
-            .map(|node| {
-                let machine = self.cluster.units.get(&UnitId::machine(node.id.clone()));
-                let is_there = machine.is_some_and(|machine| machine.observed >= Observed::Confirmed);
-                let name = node.properties.hostname.as_deref().unwrap_or_default();
-                (name, is_there.then_some(&node.properties.ipaddresses))
-            })
-            .collect()
+        let hosts = found.filter_map(|found| self.hosts.get(found.pattern().as_usize()));
+        hosts.map(|host| (host.name, host.addresses)).collect()
     }
+}
+
+/// Whether a node's machine is there, with its addresses.
+fn is_there(cluster: &Cluster, node: &Node) -> bool {
+    let machine = cluster.units.get(&UnitId::machine(node.id.clone()));
+    machine.is_some_and(|machine| machine.observed >= Observed::Confirmed)
 }
 
 /// The same value with the keys of its objects in order, so that the same values give the same text.
@@ -198,7 +210,7 @@ pub(super) fn values(
 }
 
 /// A place in the configuration: keys with dots between them, the longest key first where keys hold dots themselves.
-fn in_config<'a>(config: &'a Map<String, Value>, place: &str) -> Option<&'a Value> {
+pub(super) fn in_config<'a>(config: &'a Map<String, Value>, place: &str) -> Option<&'a Value> {
     if let Some(value) = config.get(place) {
         return Some(value);
     }
@@ -206,32 +218,43 @@ fn in_config<'a>(config: &'a Map<String, Value>, place: &str) -> Option<&'a Valu
     ends.rev().find_map(|at| in_config(config.get(&place[..at])?.as_object()?, &place[at + 1..]))
 }
 
-/// Host names of the nodes that carry a service and stay, by number.
+/// Host names of the nodes that carry a service and stay, by number: the cluster's own, or else those of the nearest ancestor
+/// that has the service.
 fn members(cluster: &Cluster, service: &str) -> Value {
-    let carrying = cluster
-        .nodes_by_number()
-        .into_iter()
-        .filter(|node| node.properties.services.contains(service) && !cluster.is_leaving(&node.id));
-    carrying.map(|node| node.properties.hostname.clone().unwrap_or_else(|| node.id.to_string())).collect()
+    if let Some(ancestor) = cluster.ancestor_with(service) {
+        let hosts = ancestor.carrying(service).into_iter();
+        return hosts.map(|(id, node)| node.hostname.clone().unwrap_or_else(|| id.to_string())).collect();
+    }
+    carrying(cluster, service).map(host).collect()
 }
 
-/// What the units of a service give under a name: by host name of their nodes, those that stay.
+/// The nodes that carry a service and stay, by number.
+fn carrying<'a>(cluster: &'a Cluster, service: &'a str) -> impl Iterator<Item = &'a Node> {
+    let nodes = cluster.nodes_by_number().into_iter();
+    nodes.filter(move |node| node.properties.services.contains(service) && !cluster.is_leaving(&node.id))
+}
+
+fn host(node: &Node) -> String {
+    node.properties.hostname.clone().unwrap_or_else(|| node.id.to_string())
+}
+
+/// What the units of a service give under a name: by host name of their nodes, those that stay. Of a service that the cluster
+/// does not have it is what the nearest ancestor with it published.
 fn given(cluster: &Cluster, output: &str) -> Value {
     let Some((service, name)) = output.split_once('.') else { return Value::Null };
-    let declared = cluster.definitions.get(service);
-    let Some(output) = declared.and_then(|it| it.outputs.iter().find(|output| output.name == name)) else {
-        return Value::Null;
-    };
-    let carrying = cluster
-        .nodes_by_number()
-        .into_iter()
-        .filter(|node| node.properties.services.contains(service) && !cluster.is_leaving(&node.id));
-    let mut by_host = Map::new();
-    for node in carrying {
-        let host = node.properties.hostname.clone().unwrap_or_else(|| node.id.to_string());
-        if let Some(value) = node.results.get(output.reported()) {
-            by_host.insert(host, value.clone());
-        }
+    if let Some(ancestor) = cluster.ancestor_with(service) {
+        let published = ancestor.services.get(service).and_then(|offered| offered.outputs.get(name));
+        return published.cloned().map_or(Value::Null, Value::Object);
     }
-    Value::Object(by_host)
+    let declared = cluster.definitions.get(service);
+    match declared.and_then(|it| it.outputs.iter().find(|output| output.name == name)) {
+        Some(output) => Value::Object(given_by_hosts(cluster, service, output.reported())),
+        None => Value::Null,
+    }
+}
+
+/// What the tasks of a service reported under a name, by host name of the nodes that stay.
+pub(super) fn given_by_hosts(cluster: &Cluster, service: &str, reported: &str) -> Map<String, Value> {
+    let given = |node: &Node| Some((host(node), node.results.get(reported)?.clone()));
+    carrying(cluster, service).filter_map(given).collect()
 }

@@ -130,5 +130,9 @@ fn expand_fields(action: &ActionSpec, view: &ClusterView<'_>, node: &Node) -> Re
 pub fn view(cluster: &Cluster) -> ClusterView<'_> {
     let nodes: Vec<(&NodeId, &NodeProperties)> =
         cluster.nodes.iter().map(|(id, n)| (id, &n.properties)).collect();
-    ClusterView::new(&cluster.account.user_id, nodes).without(|id| cluster.is_leaving(id))
+    let own = ClusterView::new(&cluster.account.user_id, nodes).without(|id| cluster.is_leaving(id));
+    own.answered_by(
+        |service| cluster.services.contains(service),
+        cluster.kin.origins.ancestors().map(|published| &published.nodes),
+    )
 }

@@ -41,6 +41,23 @@ impl<'a> ClusterView<'a> {
         self
     }
 
+    /// The same with nodes of other clusters, those of the nearest one first: they answer for services that the cluster has
+    /// not itself.
+    #[must_use]
+    pub fn answered_by(
+        mut self,
+        has: impl Fn(&str) -> bool,
+        others: impl IntoIterator<Item = &'a BTreeMap<NodeId, NodeProperties>>,
+    ) -> Self {
+        for nodes in others {
+            let other = Self::new(self.owner, nodes);
+            for (service, members) in other.by_service.into_iter().filter(|(service, _)| !has(service)) {
+                self.by_service.entry(service).or_insert(members);
+            }
+        }
+        self
+    }
+
     /// The nodes that carry `service`, by node number.
     pub(super) fn carriers(&self, service: &str) -> &[Member<'a>] {
         self.by_service.get(service).map_or(&[], Vec::as_slice)
