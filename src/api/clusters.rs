@@ -5,7 +5,7 @@ use actix_web::{HttpResponse, HttpResponseBuilder, web};
 use cooperage_actors::registry::Create;
 use cooperage_domain::cluster::{Accepted, Asking, Cluster, ClusterRequest, Nodes, create};
 use cooperage_domain::id::{ClusterId, JobId};
-use cooperage_domain::quota::{UNLIMITED, Usage};
+use cooperage_domain::quota::Usage;
 use cooperage_schema::ClusterFilter;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -27,9 +27,9 @@ use super::reservations::Reservation;
 use super::routes::Routes;
 use super::secret_fields::SecretFields;
 use super::state::AppState;
-use super::tenants::specification;
 use super::time_travel;
 use super::waiting;
+use super::within_quota::reserve;
 
 /// Name of the counter that numbers clusters.
 const CLUSTER_NUMBERS: &str = "clusters";
@@ -181,17 +181,6 @@ struct Solved {
     nodes: Nodes,
     /// Held until the cluster counts itself.
     reserved: Option<Reservation>,
-}
-
-/// Reserves what is about to be made of the tenant's quota; nothing where there is no limit, or nothing is made.
-pub(super) fn reserve(state: &AppState, tenant: &str, more: Usage) -> Result<Option<Reservation>, Problem> {
-    let found = state.store.tenant_by_id(tenant)?.ok_or_else(|| Problem::not_found("tenant", tenant))?;
-    let quota = specification(&found)?.quota();
-    if quota == UNLIMITED || more == Usage::default() {
-        return Ok(None);
-    }
-    let live = || Ok::<_, Problem>(state.store.nodes_of_live_clusters(tenant)?);
-    state.reservations.reserve(tenant, more, quota, live).map(Some)
 }
 
 fn numbered(mut accepted: Accepted, id: ClusterId) -> Accepted {

@@ -60,6 +60,7 @@ mod upload;
 mod usage;
 mod users;
 mod waiting;
+mod within_quota;
 
 pub use edge::{Edge, app};
 pub use identity::hash;

@@ -11,11 +11,11 @@ use cooperage_schema::{Proposal, ProposalKind, StoreError};
 use serde_json::{Value, json};
 
 use super::asked::Purpose;
-use super::cluster_life::reserve_for;
 use super::identity::Identity;
 use super::problem::Problem;
 use super::routes::Routes;
 use super::state::AppState;
+use super::within_quota::reserve_for;
 
 type State = web::Data<AppState>;
 type Answer = Result<HttpResponse, Problem>;

@@ -106,6 +106,13 @@ impl Origins {
         self.iter().flat_map(|inheritance| &inheritance.lineage)
     }
 
+    /// The names that services of ancestors answer to.
+    #[must_use]
+    pub fn names(&self) -> BTreeSet<String> {
+        let services = self.ancestors().flat_map(|published| &published.services);
+        services.flat_map(|(name, offered)| std::iter::once(name).chain(&offered.provides)).cloned().collect()
+    }
+
     /// The nearest ancestor that has a service of this name, or one that provides it.
     #[must_use]
     pub fn satisfying(&self, name: &str) -> Option<&Published> {
@@ -182,12 +189,21 @@ impl Published {
         self.services.contains_key(name) || self.services.values().any(|it| it.provides.contains(name))
     }
 
-    /// The nodes that carry a service, by number.
-    pub(super) fn carrying(&self, service: &str) -> Vec<(&NodeId, &NodeProperties)> {
-        let carries = |(_, node): &(&NodeId, &NodeProperties)| node.services.contains(service);
+    /// Its services that are called or provide `name`.
+    pub(super) fn answering(&self, name: &str) -> BTreeSet<&str> {
+        let answers =
+            |(service, offered): &(&String, &Offered)| *service == name || offered.provides.contains(name);
+        self.services.iter().filter(answers).map(|(service, _)| service.as_str()).collect()
+    }
+
+    /// Host names of the nodes that carry one of these services, by number.
+    pub(super) fn members(&self, services: &BTreeSet<&str>) -> Value {
+        let carries = |(_, node): &(&NodeId, &NodeProperties)| {
+            services.iter().any(|service| node.services.contains(*service))
+        };
         let mut nodes: Vec<_> = self.nodes.iter().filter(carries).collect();
         nodes.sort_by_key(|(id, node)| (node.nodenum, *id));
-        nodes
+        nodes.into_iter().map(|(id, node)| node.hostname.clone().unwrap_or_else(|| id.to_string())).collect()
     }
 }
 

@@ -236,3 +236,41 @@ pub enum Command {
         attempt: u32,
     },
 }
+
+impl Command {
+    /// Whether it may bring a cluster nodes, so that quotas have to be looked at.
+    #[must_use]
+    pub fn may_add_nodes(&self) -> bool {
+        match self {
+            Self::Resize { resize, .. } => matches!(**resize, Resize::Grow { .. }),
+            Self::RollBack { .. } => true,
+            Self::GiveFields { command, .. } => command.may_add_nodes(),
+            Self::Delete { .. }
+            | Self::Cancel { .. }
+            | Self::RemoveServices { .. }
+            | Self::Replace { .. }
+            | Self::Reconfigure { .. }
+            | Self::Upgrade { .. }
+            | Self::Converge { .. }
+            | Self::RunErrand { .. }
+            | Self::Retry { .. }
+            | Self::Abort { .. }
+            | Self::ChangeServices { .. }
+            | Self::Configure { .. }
+            | Self::AddServices { .. }
+            | Self::Pause { .. }
+            | Self::Resume { .. }
+            | Self::Prolong { .. }
+            | Self::WarnOfExpiry
+            | Self::SyncTemplate { .. }
+            | Self::Care { .. }
+            | Self::Adopt { .. }
+            | Self::Release { .. }
+            | Self::Inherit { .. }
+            | Self::StartAttempt { .. }
+            | Self::FinishAttempt { .. }
+            | Self::TimeOutQueue { .. }
+            | Self::TimeOutAttempt { .. } => false,
+        }
+    }
+}

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::order::view;
 use super::state::{Cluster, Node};
-use crate::entity::{OnChange, Service, ServiceAction};
+use crate::entity::{Members, OnChange, Service, ServiceAction};
 use crate::id::NodeId;
 use crate::macros::{self, ClusterView};
 use crate::plan::{Observed, Unit, UnitId, Wanted, defines};
@@ -151,7 +151,15 @@ impl<'a> Reading<'a> {
                 fields.insert(format!("{action:?}.{key}"), expanded);
             }
         }
-        let values = serde_json::to_string(&(sorted(&Value::Object(values)), fields)).ok()?;
+        let values = sorted(&Value::Object(values));
+        let values = match (&service.inputs, members_of_all(self.cluster, service)) {
+            // Who takes the whole configuration takes its members beside it.
+            (None, members) if !members.is_empty() => {
+                serde_json::to_string(&(values, fields, sorted(&Value::Object(members))))
+            }
+            _ => serde_json::to_string(&(values, fields)),
+        };
+        let values = values.ok()?;
         let addresses = self.addresses(&values);
         if unknown == Unknown::Missing && addresses.values().any(Option::is_none) {
             return None;
@@ -186,19 +194,20 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
-/// The values a service declares to take, by the names it gives them; nothing while one is not known yet.
+/// The values a service takes beside the configuration, by the names it gives them: those that it declares, and for each
+/// service that it requires with all its members the list of these. Nothing while one is not known yet.
 pub(super) fn values(
     cluster: &Cluster,
     view: &ClusterView<'_>,
     service: &Service,
     node: &NodeId,
 ) -> Option<Map<String, Value>> {
-    let mut values = Map::new();
+    let mut values = members_of_all(cluster, service);
     for input in service.inputs.iter().flatten() {
         let place = input.place();
         let value = match (place.strip_prefix(OUTPUTS), place.strip_prefix(MEMBERS)) {
             (Some(output), _) => given(cluster, output),
-            (None, Some(service)) => members(cluster, service),
+            (None, Some(service)) => members_of(cluster, service),
             (None, None) => {
                 let found = in_config(&cluster.config, input.place()).cloned().unwrap_or(Value::Null);
                 macros::expand_tree(&found, view, Some(node)).ok()?
@@ -218,14 +227,40 @@ pub(super) fn in_config<'a>(config: &'a Map<String, Value>, place: &str) -> Opti
     ends.rev().find_map(|at| in_config(config.get(&place[..at])?.as_object()?, &place[at + 1..]))
 }
 
-/// Host names of the nodes that carry a service and stay, by number: the cluster's own, or else those of the nearest ancestor
-/// that has the service.
-fn members(cluster: &Cluster, service: &str) -> Value {
-    if let Some(ancestor) = cluster.ancestor_with(service) {
-        let hosts = ancestor.carrying(service).into_iter();
-        return hosts.map(|(id, node)| node.hostname.clone().unwrap_or_else(|| id.to_string())).collect();
+/// The lists of members that a service is given because it requires all of them, by `members.` and what it requires.
+fn members_of_all(cluster: &Cluster, service: &Service) -> Map<String, Value> {
+    let needs = &service.dependencies;
+    let required = needs.install.requires.each().chain(needs.runtime.requires.each());
+    let all = required.filter(|required| required.members == Members::All);
+    all.map(|required| {
+        let answering = cluster.definitions.values().filter(|other| other.satisfies(&required.name));
+        let answering: BTreeSet<&str> = answering.map(Service::name).collect();
+        let ancestor = cluster.kin.origins.satisfying(&required.name).filter(|_| answering.is_empty());
+        let members = match ancestor {
+            Some(ancestor) => ancestor.members(&ancestor.answering(&required.name)),
+            None => members(cluster, &answering),
+        };
+        (format!("{MEMBERS}{}", required.name), members)
+    })
+    .collect()
+}
+
+/// Host names of the nodes that carry a service: the cluster's own, or else those of the nearest ancestor that has it.
+fn members_of(cluster: &Cluster, service: &str) -> Value {
+    let services = BTreeSet::from([service]);
+    match cluster.ancestor_with(service) {
+        Some(ancestor) => ancestor.members(&services),
+        None => members(cluster, &services),
     }
-    carrying(cluster, service).map(host).collect()
+}
+
+/// Host names of the nodes that carry one of these services and stay, by number.
+fn members(cluster: &Cluster, services: &BTreeSet<&str>) -> Value {
+    let carrying = cluster.nodes_by_number().into_iter().filter(|node| {
+        services.iter().any(|service| node.properties.services.contains(*service))
+            && !cluster.is_leaving(&node.id)
+    });
+    carrying.map(host).collect()
 }
 
 /// The nodes that carry a service and stay, by number.

@@ -50,6 +50,7 @@ mod event;
 mod flow;
 mod follow_up;
 mod give_fields;
+mod held;
 mod inherit;
 mod inputs;
 mod job;
@@ -100,6 +101,7 @@ pub use difference::{
 pub use due::{Effect, due, due_after};
 pub use event::{EVENT_VERSION, Event, FailedNext, PlannedStep};
 pub use follow_up::FollowUp;
+pub use held::nodes_added;
 pub use job::{Attempt, AttemptId, Job, JobStatus, Outcome, Task, TaskState};
 pub use limits::{Limits, Overdue, RetryRule};
 pub use order::{OrderError, order, view};

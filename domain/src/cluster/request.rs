@@ -292,6 +292,7 @@ impl ClusterRequest {
             services: Some(services.clone()),
             hardwaretype: given(self.hardwaretype.as_ref()).cloned(),
             imagetype: given(self.imagetype.as_ref()).cloned(),
+            ancestors: asking.origins.names(),
         };
         let order = CreateOrder {
             id: asking.id,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::base::{Base, Entity, Kind, Link, check_name};
+use super::requirement::{Members, Requirement, Requirements, Scope, Written};
 use crate::invalid::Invalid;
 
 /// Something that runs on nodes.
@@ -154,9 +155,10 @@ pub struct Dependencies {
 /// Dependencies of one phase.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PhaseDependencies {
-    /// Must be on the cluster, and comes first.
+    /// Must be there, and comes first.
     #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
-    pub requires: BTreeSet<String>,
+    #[schema(value_type = Vec<Written>)]
+    pub requires: Requirements,
     /// Comes first if it is on the cluster.
     #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
     pub uses: BTreeSet<String>,
@@ -276,6 +278,46 @@ impl Service {
     }
 }
 
+impl Service {
+    /// Nobody waits for itself, and a service is looked for in one place.
+    fn check_dependencies(&self) -> Result<(), Invalid> {
+        let Dependencies { install, runtime, .. } = &self.dependencies;
+        for (phase, needs) in [("install", install), ("runtime", runtime)] {
+            if needs.all().any(|name| name == &self.base.name) {
+                return Err(Invalid::new(
+                    format!("dependencies.{phase}"),
+                    &self.base.name,
+                    "is the service itself",
+                    "a service cannot wait for itself: drop the name",
+                ));
+            }
+        }
+        let alone = |one: &&Requirement| one.scope == Scope::Node && one.members == Members::All;
+        for (phase, needs) in [("install", install), ("runtime", runtime)] {
+            if let Some(one) = needs.requires.each().find(alone) {
+                return Err(Invalid::new(
+                    format!("dependencies.{phase}.requires"),
+                    &one.name,
+                    "is wanted on the same machine, where there is one of it, and with members 'all'",
+                    "leave members out, or give it the scope 'cluster'",
+                ));
+            }
+        }
+        let elsewhere = |one: &&Requirement| {
+            install.requires.get(&one.name).is_some_and(|other| other.scope != one.scope)
+        };
+        match runtime.requires.each().find(elsewhere) {
+            Some(one) => Err(Invalid::new(
+                "dependencies.runtime.requires",
+                &one.name,
+                "has another scope in dependencies.install.requires",
+                "give it the same scope (node, cluster or ancestors) in both",
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Entity for Service {
     const KIND: Kind = Kind::Service;
 
@@ -318,18 +360,6 @@ impl Entity for Service {
                 return Err(Invalid::new("links.url", "", "is empty", "give the link an address"));
             }
         }
-        for (phase, needs) in
-            [("install", &self.dependencies.install), ("runtime", &self.dependencies.runtime)]
-        {
-            if needs.all().any(|name| name == &self.base.name) {
-                return Err(Invalid::new(
-                    format!("dependencies.{phase}"),
-                    &self.base.name,
-                    "is the service itself",
-                    "a service cannot wait for itself: drop the name",
-                ));
-            }
-        }
-        Ok(())
+        self.check_dependencies()
     }
 }

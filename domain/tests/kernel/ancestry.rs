@@ -6,6 +6,7 @@ use cooperage_domain::cluster::{
     CareChange, Cluster, ClusterStatus, Command, CreateOrder, Effect, Inheritance, Origins, Refusal, create,
     due, order,
 };
+use cooperage_domain::entity::{Requirement, Scope, Service};
 use cooperage_domain::id::ClusterId;
 use cooperage_domain::plan::ClusterAction;
 use cooperage_domain::task::{TaskName, TaskReport};
@@ -379,4 +380,26 @@ fn only_what_it_has_can_be_asked_of_a_parent() {
     adopt(&mut base, 9, &["sql"]).unwrap();
     adopt(&mut base, 9, &["mail"]).unwrap();
     assert_eq!(base.cluster.kin.children.len(), 1, "one that is there says what it needs");
+}
+
+#[test]
+fn a_service_of_an_ancestor_meets_what_is_looked_for_there() {
+    let mut child = World::created(&shop());
+    let mut mail = Service::default();
+    mail.base.name = "mail".into();
+    let mut ask = |name: &str, scope| {
+        mail.dependencies.runtime.requires = [Requirement { scope, ..Requirement::plain(name) }].into();
+        let services = BTreeSet::from(["mail".to_owned()]);
+        let command = Command::AddServices { services, known: vec![mail.clone()], by: "ann".into() };
+        child.clone().tell(command).map(drop)
+    };
+    assert!(matches!(ask("sql", Scope::Cluster), Err(Refusal::NoLayout(_))));
+    let refusal = ask("dns", Scope::Ancestors).unwrap_err().to_string();
+    assert!(refusal.contains("build the cluster on one that has dns"), "{refusal}");
+    ask("sql", Scope::Ancestors).unwrap();
+    let remove = |service: &str| Command::RemoveServices {
+        services: BTreeSet::from([service.to_owned()]),
+        by: "ann".into(),
+    };
+    child.tell(remove("log")).unwrap();
 }

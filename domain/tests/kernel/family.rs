@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cooperage_domain::cluster::{Inheritance, Offered, Origins, Published};
+use cooperage_domain::entity::{Requirement, Scope};
 use cooperage_domain::id::ClusterId;
 use cooperage_domain::task::NodeProperties;
 use serde_json::json;
@@ -35,7 +36,7 @@ pub fn base(address: &str, port: u32) -> Vec<Published> {
 /// A web server that takes the address of the database, one that takes its port, and one that takes neither.
 pub fn shop() -> Sketch {
     let mut sketch = Sketch::new(
-        "app: install configure start stop | sql\n\
+        "app: install configure start stop\n\
          pool: configure start stop\n\
          log: configure start stop\n\
          n1 = app log\nn2 = pool",
@@ -46,6 +47,8 @@ pub fn shop() -> Sketch {
     inputs(&mut sketch, "app", json!([{"name": "db", "at": "app.db"}]));
     inputs(&mut sketch, "pool", json!([{"name": "port", "at": "outputs.db.port"}]));
     inputs(&mut sketch, "log", json!([{"name": "title", "at": "log.title"}]));
+    sketch.services.get_mut("app").unwrap().dependencies.runtime.requires =
+        [Requirement { scope: Scope::Ancestors, ..Requirement::plain("sql") }].into();
     sketch.config = json!({"app": {"db": "%ip.service.db%"}, "log": {"title": "one"}});
     sketch.origins = Origins {
         parent: Some(Inheritance { from: BASE, lineage: base("10.0.0.1", 5432) }),

@@ -46,6 +46,8 @@ mod lifecycle;
 #[cfg(test)]
 mod living;
 #[cfg(test)]
+mod members;
+#[cfg(test)]
 mod nodes;
 #[cfg(test)]
 mod operations;

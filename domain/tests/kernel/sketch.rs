@@ -1,6 +1,6 @@
 //! Clusters drawn in a few words.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use cooperage_domain::cluster::{Account, CreateOrder, Limits, Origins};
 use cooperage_domain::entity::{ActionSpec, Service, ServiceAction};
@@ -113,7 +113,6 @@ fn service(line: &str) -> Service {
             .actions
             .insert(key, ActionSpec { automator: "shell".into(), fields, timeout: None });
     }
-    service.dependencies.runtime.requires =
-        needs.split_whitespace().map(str::to_owned).collect::<BTreeSet<_>>();
+    service.dependencies.runtime.requires = needs.split_whitespace().map(str::to_owned).collect();
     service
 }

@@ -126,15 +126,16 @@ fn service(line: &str) -> Service {
     for part in parts {
         let mut words = part.split_whitespace();
         let dependencies = &mut service.dependencies;
-        let set = match words.next().unwrap() {
-            "install" => &mut dependencies.install.requires,
-            "install-uses" => &mut dependencies.install.uses,
-            "runtime" => &mut dependencies.runtime.requires,
-            "runtime-uses" => &mut dependencies.runtime.uses,
-            "provides" => &mut dependencies.provides,
+        let key = words.next().unwrap();
+        let words = words.map(str::to_owned);
+        match key {
+            "install" => dependencies.install.requires.extend(words),
+            "install-uses" => dependencies.install.uses.extend(words),
+            "runtime" => dependencies.runtime.requires.extend(words),
+            "runtime-uses" => dependencies.runtime.uses.extend(words),
+            "provides" => dependencies.provides.extend(words),
             other => panic!("{other} is no key of a service"),
-        };
-        set.extend(words.map(str::to_owned));
+        }
     }
     service
 }
