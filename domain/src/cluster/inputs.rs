@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::named::Names;
+use super::named::{Host, Names};
 use super::order::view;
 use super::state::{Cluster, Node};
 use crate::entity::{Members, OnChange, Service, ServiceAction};
@@ -154,13 +154,21 @@ impl<'a> Reading<'a> {
     ) -> BTreeMap<&'a str, Option<&'a BTreeMap<String, String>>> {
         let mut named = self.names.in_value(value);
         named.extend(texts.flat_map(|text| self.names.in_text(text)));
-        let of_node = |(name, node): (&'a str, &'a Node)| {
-            let machine = self.cluster.units.get(&UnitId::machine(node.id.clone()));
-            let is_there = machine.is_some_and(|machine| machine.observed >= Observed::Confirmed);
-            (name, is_there.then_some(&node.properties.ipaddresses))
+        let of_host = |(name, host): (&'a str, Host<'a>)| {
+            let is_there = match host.own {
+                Some(id) => is_there(self.cluster, id),
+                None => !host.properties.ipaddresses.is_empty(),
+            };
+            (name, is_there.then_some(&host.properties.ipaddresses))
         };
-        named.into_iter().map(of_node).collect()
+        named.into_iter().map(of_host).collect()
     }
+}
+
+/// Whether a node's machine is there, with its addresses.
+fn is_there(cluster: &Cluster, node: &NodeId) -> bool {
+    let machine = cluster.units.get(&UnitId::machine(node.clone()));
+    machine.is_some_and(|machine| machine.observed >= Observed::Confirmed)
 }
 
 /// The same value with the keys of its objects in order, so that the same values give the same text.
@@ -188,7 +196,7 @@ pub(super) fn values(
         let place = input.place();
         let value = match (place.strip_prefix(OUTPUTS), place.strip_prefix(MEMBERS)) {
             (Some(output), _) => given(cluster, output),
-            (None, Some(service)) => members(cluster, &BTreeSet::from([service])),
+            (None, Some(service)) => members_of(cluster, service),
             (None, None) => {
                 let found = in_config(&cluster.config, input.place()).cloned().unwrap_or(Value::Null);
                 macros::expand_tree(&found, view, Some(node)).ok()?
@@ -200,7 +208,7 @@ pub(super) fn values(
 }
 
 /// A place in the configuration: keys with dots between them, the longest key first where keys hold dots themselves.
-fn in_config<'a>(config: &'a Map<String, Value>, place: &str) -> Option<&'a Value> {
+pub(super) fn in_config<'a>(config: &'a Map<String, Value>, place: &str) -> Option<&'a Value> {
     if let Some(value) = config.get(place) {
         return Some(value);
     }
@@ -216,9 +224,23 @@ fn members_of_all(cluster: &Cluster, service: &Service) -> Map<String, Value> {
     all.map(|required| {
         let answering = cluster.definitions.values().filter(|other| other.satisfies(&required.name));
         let answering: BTreeSet<&str> = answering.map(Service::name).collect();
-        (format!("{MEMBERS}{}", required.name), members(cluster, &answering))
+        let ancestor = cluster.kin.origins.satisfying(&required.name).filter(|_| answering.is_empty());
+        let members = match ancestor {
+            Some(ancestor) => ancestor.members(&ancestor.answering(&required.name)),
+            None => members(cluster, &answering),
+        };
+        (format!("{MEMBERS}{}", required.name), members)
     })
     .collect()
+}
+
+/// Host names of the nodes that carry a service: the cluster's own, or else those of the nearest ancestor that has it.
+fn members_of(cluster: &Cluster, service: &str) -> Value {
+    let services = BTreeSet::from([service]);
+    match cluster.ancestor_with(service) {
+        Some(ancestor) => ancestor.members(&services),
+        None => members(cluster, &services),
+    }
 }
 
 /// Host names of the nodes that carry one of these services and stay, by number.
@@ -227,26 +249,36 @@ fn members(cluster: &Cluster, services: &BTreeSet<&str>) -> Value {
         services.iter().any(|service| node.properties.services.contains(*service))
             && !cluster.is_leaving(&node.id)
     });
-    carrying.map(|node| node.properties.hostname.clone().unwrap_or_else(|| node.id.to_string())).collect()
+    carrying.map(host).collect()
 }
 
-/// What the units of a service give under a name: by host name of their nodes, those that stay.
+/// The nodes that carry a service and stay, by number.
+fn carrying<'a>(cluster: &'a Cluster, service: &'a str) -> impl Iterator<Item = &'a Node> {
+    let nodes = cluster.nodes_by_number().into_iter();
+    nodes.filter(move |node| node.properties.services.contains(service) && !cluster.is_leaving(&node.id))
+}
+
+fn host(node: &Node) -> String {
+    node.properties.hostname.clone().unwrap_or_else(|| node.id.to_string())
+}
+
+/// What the units of a service give under a name: by host name of their nodes, those that stay. Of a service that the cluster
+/// does not have it is what the nearest ancestor with it published.
 fn given(cluster: &Cluster, output: &str) -> Value {
     let Some((service, name)) = output.split_once('.') else { return Value::Null };
-    let declared = cluster.definitions.get(service);
-    let Some(output) = declared.and_then(|it| it.outputs.iter().find(|output| output.name == name)) else {
-        return Value::Null;
-    };
-    let carrying = cluster
-        .nodes_by_number()
-        .into_iter()
-        .filter(|node| node.properties.services.contains(service) && !cluster.is_leaving(&node.id));
-    let mut by_host = Map::new();
-    for node in carrying {
-        let host = node.properties.hostname.clone().unwrap_or_else(|| node.id.to_string());
-        if let Some(value) = node.results.get(output.reported()) {
-            by_host.insert(host, value.clone());
-        }
+    if let Some(ancestor) = cluster.ancestor_with(service) {
+        let published = ancestor.services.get(service).and_then(|offered| offered.outputs.get(name));
+        return published.cloned().map_or(Value::Null, Value::Object);
     }
-    Value::Object(by_host)
+    let declared = cluster.definitions.get(service);
+    match declared.and_then(|it| it.outputs.iter().find(|output| output.name == name)) {
+        Some(output) => Value::Object(given_by_hosts(cluster, service, output.reported())),
+        None => Value::Null,
+    }
+}
+
+/// What the tasks of a service reported under a name, by host name of the nodes that stay.
+pub(super) fn given_by_hosts(cluster: &Cluster, service: &str, reported: &str) -> Map<String, Value> {
+    let given = |node: &Node| Some((host(node), node.results.get(reported)?.clone()));
+    carrying(cluster, service).filter_map(given).collect()
 }

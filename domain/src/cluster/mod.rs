@@ -22,12 +22,14 @@
 //!
 //! One file per operation ([`create`], `delete`, `configure`, `reconfigure`, `services`, `add_services`, `remove_services`,
 //! `resize`, `replace`, `upgrade`, `roll_back`, `converge`, `errand`, `retry`, `abort`, `cancel`, `pause`, `prolong`,
-//! `warn_of_expiry`, `sync_template`, `care`), one for what happens to a task (`attempt`) and one for what follows from the end of a job
+//! `warn_of_expiry`, `sync_template`, `care`, `adopt`, `inherit`), one for what happens to a task (`attempt`) and one for what follows from the end of a job
 //! (`follow_up`). What is wanted, whoever changed it, changes in `wanted_change`; `inputs` knows which services take what
-//! has changed, and `flow` whose turn it is then.
+//! has changed, and `flow` whose turn it is then. `ancestry` is what clusters that are built upon each other know of each other.
 
 mod abort;
 mod add_services;
+mod adopt;
+mod ancestry;
 mod apply;
 mod apply_task;
 mod attempt;
@@ -49,6 +51,7 @@ mod flow;
 mod follow_up;
 mod give_fields;
 mod held;
+mod inherit;
 mod inputs;
 mod job;
 mod limits;
@@ -76,6 +79,7 @@ mod services;
 mod state;
 mod summary;
 mod sync_template;
+mod taken;
 mod unit_state;
 mod upgrade;
 mod view;
@@ -84,6 +88,7 @@ mod wanted_change;
 mod warn_of_expiry;
 mod words;
 
+pub use ancestry::{Child, Inheritance, Kin, Offered, Origins, Published};
 pub use apply::{apply, replay};
 pub use attempt::INTERNAL_FAILURE;
 pub use budget::{WaitCode, WaitReason};
@@ -112,6 +117,7 @@ pub use revision::Revision;
 pub use rollout::{OnFailure, Rollout};
 pub use services::ServiceChange;
 pub use state::{Account, Cluster, ClusterStatus, Node};
+pub use taken::Taken;
 pub use unit_state::UnitState;
 pub use view::{NodeStatus, Progress};
 pub use wanted_change::WantedChange;

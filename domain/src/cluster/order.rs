@@ -130,5 +130,7 @@ fn expand_fields(action: &ActionSpec, view: &ClusterView<'_>, node: &Node) -> Re
 #[must_use]
 pub fn view(cluster: &Cluster) -> ClusterView<'_> {
     let nodes = cluster.nodes.iter().map(|(id, node)| (id, &node.properties));
-    ClusterView::new(&cluster.account.user_id, nodes).without(|| cluster.leaving())
+    let own = ClusterView::new(&cluster.account.user_id, nodes).without(|| cluster.leaving());
+    let ancestors = cluster.kin.origins.ancestors().map(|published| &published.nodes);
+    own.answered_by(|service| cluster.services.contains(service), ancestors)
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use super::ancestry::Kin;
 use super::care::Care;
 use super::follow_up::FollowUp;
 use super::job::{AttemptId, Job, Task};
@@ -122,6 +123,9 @@ pub struct Cluster {
     /// What is to be done as soon as the job has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub then: Option<FollowUp>,
+    /// Whom it is built upon, and who is built upon it.
+    #[serde(default, skip_serializing_if = "Kin::is_empty")]
+    pub kin: Kin,
 }
 
 /// A node: a cluster's use of one machine.
