@@ -126,7 +126,7 @@ fn cluster_row(cluster: &Cluster) -> ClusterRow {
         provider: cluster.provider.base.name.clone(),
         created_ms: cluster.created,
         expires_ms: cluster.expires,
-        nodes: u32::try_from(cluster.nodes.len()).unwrap_or(u32::MAX),
+        nodes: u32::try_from(cluster.nodes_held()).unwrap_or(u32::MAX),
         latest_job: job.map(|job| job.id),
         steps_total: job.map_or(0, |job| u32::try_from(job.tasks.len()).unwrap_or(u32::MAX)),
         steps_done: job.map_or(0, |job| job.done),

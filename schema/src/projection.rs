@@ -51,7 +51,7 @@ pub struct ClusterRow {
     pub created_ms: i64,
     /// When it expires, in milliseconds since 1970; 0 is never.
     pub expires_ms: i64,
-    /// How many nodes it has.
+    /// How many nodes it has; while a job is under way that may be undone, at least as many as it would have then.
     pub nodes: u32,
     /// Number of its latest job, if it has one.
     pub latest_job: Option<JobId>,

@@ -20,6 +20,7 @@ use super::preview;
 use super::problem::Problem;
 use super::routes::Routes;
 use super::state::AppState;
+use super::within_quota::reserve_for;
 
 pub(super) type State = web::Data<AppState>;
 pub(super) type Answer = Result<HttpResponse, Problem>;
@@ -289,6 +290,14 @@ pub(super) async fn tell(
     command: Command,
     asked: Asked,
 ) -> Answer {
+    // Held until the cluster counts its new nodes itself.
+    let _reserved = match command.may_add_nodes() {
+        true => {
+            let (known, command, purpose) = (Arc::clone(cluster), command.clone(), asked.purpose);
+            state.blocking(move |state| reserve_for(state, &known, &command, purpose)).await?
+        }
+        false => None,
+    };
     if asked.purpose != Purpose::Make {
         return preview::show(state, &identity, cluster, command, &asked).await;
     }

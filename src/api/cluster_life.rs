@@ -8,21 +8,18 @@ use std::sync::Arc;
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 use cooperage_actors::registry::read_at;
-use cooperage_domain::cluster::{Cluster, Command, Event, Resize, Revision, Rollout, decide};
+use cooperage_domain::cluster::{Cluster, Command, Resize, Revision, Rollout};
 use cooperage_domain::entity::{ClusterTemplate, Service};
 use cooperage_domain::id::NodeId;
 use cooperage_domain::layout::{Growth, Shrinkage};
-use cooperage_domain::quota::Usage;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::asked::{Asked, Purpose};
+use super::asked::Asked;
 use super::body;
 use super::cluster_changes::{Answer, Fields, Id, State, missing, operate_with, tell};
-use super::clusters::reserve;
 use super::identity::Identity;
 use super::problem::Problem;
-use super::reservations::Reservation;
 use super::routes::Routes;
 use super::state::AppState;
 
@@ -126,55 +123,8 @@ pub async fn resize(state: State, identity: Identity, id: Id, on: Asked, body: w
             Resize::Grow { growth, hardware: catalog.hardware, images: catalog.images }
         }
     };
-    let grows = matches!(resize, Resize::Grow { .. });
     let command = Command::Resize { resize: Box::new(resize), by: identity.user.clone() };
-    let (known, asked, purpose) = (Arc::clone(&cluster), command.clone(), on.purpose);
-    let reserved = match grows {
-        true => state.blocking(move |state| reserve_for(state, &known, &asked, purpose)).await?,
-        false => None,
-    };
-    let answer = operate_with(&state, identity, &cluster, (command, on), size.fields.provider_fields).await;
-    // Held until the cluster counts its new nodes itself.
-    drop(reserved);
-    answer
-}
-
-/// How many nodes a cluster gets by events, within the limit of its size.
-fn check_size(state: &AppState, cluster: &Cluster, events: &[Event]) -> Result<usize, Problem> {
-    let added = events.iter().find_map(|event| match event {
-        Event::WantedChanged { change, .. } => Some(change.nodes.len()),
-        _ => None,
-    });
-    let added = added.unwrap_or(0);
-    let limit = state.settings.limits.max_cluster_size;
-    let size = cluster.nodes.len() + added;
-    if size > usize::try_from(limit).unwrap_or(usize::MAX) {
-        let detail = format!("machines: {size} is above the max cluster size of {limit}");
-        return Err(Problem::new(StatusCode::BAD_REQUEST, detail)
-            .at("machines", size.to_string())
-            .with_remedy("ask for fewer, or raise limits.max_cluster_size"));
-    }
-    Ok(added)
-}
-
-/// Reserves the nodes that a command brings along, so that several that grow at once stay within the quota together; none
-/// when nothing is to be made. The limit of a cluster's size holds too.
-///
-/// # Errors
-/// When the cluster refuses it, or they are too many. Solves, and waits for the database.
-pub fn reserve_for(
-    state: &AppState,
-    cluster: &Cluster,
-    command: &Command,
-    purpose: Purpose,
-) -> Result<Option<Reservation>, Problem> {
-    let events = decide(cluster, command.clone(), state.clock.now())?;
-    let added = check_size(state, cluster, &events)?;
-    if purpose != Purpose::Make {
-        return Ok(None);
-    }
-    let nodes = u64::try_from(added).unwrap_or(u64::MAX);
-    reserve(state, &cluster.account.tenant_id, Usage { clusters: 0, nodes })
+    operate_with(&state, identity, &cluster, (command, on), size.fields.provider_fields).await
 }
 
 #[derive(Debug, Deserialize)]

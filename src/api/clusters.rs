@@ -1,11 +1,13 @@
 //! Clusters: asked for and looked at.
 
+use std::sync::Arc;
+
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, HttpResponseBuilder, web};
 use cooperage_actors::registry::Create;
 use cooperage_domain::cluster::{Accepted, Asking, Cluster, ClusterRequest, Nodes, create};
 use cooperage_domain::id::{ClusterId, JobId};
-use cooperage_domain::quota::{UNLIMITED, Usage};
+use cooperage_domain::quota::Usage;
 use cooperage_schema::ClusterFilter;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -27,9 +29,9 @@ use super::reservations::Reservation;
 use super::routes::Routes;
 use super::secret_fields::SecretFields;
 use super::state::AppState;
-use super::tenants::specification;
 use super::time_travel;
 use super::waiting;
+use super::within_quota::reserve;
 
 /// Name of the counter that numbers clusters.
 const CLUSTER_NUMBERS: &str = "clusters";
@@ -120,19 +122,35 @@ async fn ask(
         // Created before the server was killed; only the answer was not given.
         return Ok(HttpResponse::Ok().json(json!({ "id": id })));
     }
+    let id = found(&state, &identity, request, move |state| number(state, &key), query.strict).await?;
+    Ok(about(HttpResponse::Ok().json(json!({ "id": id })), format!("/v2/clusters/{id}")))
+}
+
+/// Creates a cluster under the number that `number` gives it once everything else is known to hold; without a layout it
+/// is refused if the caller is `strict`.
+///
+/// # Errors
+/// When the request has a fault, the quota would be exceeded, or the database cannot be used.
+pub(super) async fn found(
+    state: &Arc<AppState>,
+    identity: &Identity,
+    request: ClusterRequest,
+    number: impl FnOnce(&AppState) -> Result<ClusterId, Problem> + Send + 'static,
+    strict: bool,
+) -> Result<ClusterId, Problem> {
     // One moment for all, so that a lease is exactly as long as it says.
-    let (asker, strict, now) = (identity.clone(), query.strict, state.clock.now());
-    let solved = state.blocking(move |state| solve(state, &asker, &request, &key, (strict, now))).await?;
+    let (asker, now) = (identity.clone(), state.clock.now());
+    let solved = state.blocking(move |state| solve(state, &asker, &request, number, (strict, now))).await?;
     let Solved { accepted, nodes, reserved: _reserved } = solved;
     let (id, has_secrets) = (accepted.order.id, !accepted.secrets.is_empty());
     let events = create(accepted.order, nodes, now)?;
-    let message = Create { id, tenant: identity.tenant, events, who: identity.user };
+    let message = Create { id, tenant: identity.tenant.clone(), events, who: identity.user.clone() };
     let created = state.registry.send(message).await.map_err(Problem::internal)?;
     if created.is_err() && has_secrets {
         state.blocking(move |state| Ok(state.vault.forget(id)?)).await?;
     }
     created?;
-    Ok(about(HttpResponse::Ok().json(json!({ "id": id })), format!("/v2/clusters/{id}")))
+    Ok(id)
 }
 
 /// Looks up, checks, numbers and solves. Waits for the database.
@@ -140,7 +158,7 @@ fn solve(
     state: &AppState,
     identity: &Identity,
     request: &ClusterRequest,
-    key: &Keyed,
+    number: impl FnOnce(&AppState) -> Result<ClusterId, Problem>,
     (strict, now): (bool, i64),
 ) -> Result<Solved, Problem> {
     let reserved = reserve(state, &identity.tenant, Usage { clusters: 1, nodes: request.machines().into() })?;
@@ -151,7 +169,7 @@ fn solve(
     if strict {
         accepted.solve(&catalog).map_err(|refusal| Problem::from(&refusal))?;
     }
-    let id = number(state, key)?;
+    let id = number(state)?;
     if let Some(reserved) = &reserved {
         reserved.is_for(id);
     }
@@ -169,10 +187,18 @@ fn number(state: &AppState, key: &Keyed) -> Result<ClusterId, Problem> {
     if let Some(bound) = key.cluster() {
         return Ok(bound);
     }
+    let fresh = fresh_number(state)?;
+    key.bind(&state.store, fresh)?;
+    Ok(fresh)
+}
+
+/// A number that no cluster has, nor ever will have but for this one. Waits for the database.
+///
+/// # Errors
+/// When the database cannot be written.
+pub(super) fn fresh_number(state: &AppState) -> Result<ClusterId, Problem> {
     let limits = &state.settings.limits;
-    let number = state.store.next_number(CLUSTER_NUMBERS, limits.ids_start, limits.ids_increment)?;
-    key.bind(&state.store, ClusterId(number))?;
-    Ok(ClusterId(number))
+    Ok(ClusterId(state.store.next_number(CLUSTER_NUMBERS, limits.ids_start, limits.ids_increment)?))
 }
 
 /// A request ready to become a cluster.
@@ -181,17 +207,6 @@ struct Solved {
     nodes: Nodes,
     /// Held until the cluster counts itself.
     reserved: Option<Reservation>,
-}
-
-/// Reserves what is about to be made of the tenant's quota; nothing where there is no limit, or nothing is made.
-pub(super) fn reserve(state: &AppState, tenant: &str, more: Usage) -> Result<Option<Reservation>, Problem> {
-    let found = state.store.tenant_by_id(tenant)?.ok_or_else(|| Problem::not_found("tenant", tenant))?;
-    let quota = specification(&found)?.quota();
-    if quota == UNLIMITED || more == Usage::default() {
-        return Ok(None);
-    }
-    let live = || Ok::<_, Problem>(state.store.nodes_of_live_clusters(tenant)?);
-    state.reservations.reserve(tenant, more, quota, live).map(Some)
 }
 
 fn numbered(mut accepted: Accepted, id: ClusterId) -> Accepted {

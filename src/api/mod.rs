@@ -17,6 +17,7 @@ mod cluster_view;
 mod clusters;
 mod deliveries;
 mod download;
+mod drafted_clusters;
 mod drafts;
 mod edge;
 mod entities;
@@ -61,6 +62,7 @@ mod upload;
 mod usage;
 mod users;
 mod waiting;
+mod within_quota;
 
 pub use edge::{Edge, app};
 pub use identity::hash;
@@ -98,6 +100,7 @@ fn user_routes(routes: &mut Routes<'_>) {
     cluster_values::routes(routes);
     cluster_changes::routes(routes);
     care::routes(routes);
+    drafted_clusters::routes(routes);
     drafts::routes(routes);
     saved_plans::routes(routes);
     time_travel::routes(routes);

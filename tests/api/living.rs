@@ -61,6 +61,26 @@ fn a_cluster_grows_and_shrinks_and_its_list_and_usage_follow() {
 }
 
 #[test]
+fn what_comes_back_keeps_within_the_quota() {
+    let world = World::new();
+    let quota = |nodes: u64| {
+        let tenant = json!({"tenant": {"name": "superadmin", "workers": 4, "maxNodes": nodes}});
+        world.admin.put("/v2/tenants/superadmin", &tenant).ok();
+    };
+    quota(5);
+    world.done("resize", &json!({"machines": 5}));
+    world.done("resize", &json!({"machines": 3}));
+    let other = world.admin.create(&json!({"name": "farm", "clusterTemplate": "farm", "numMachines": 2}));
+    world.admin.active(&other, LIMIT);
+    let refused = world.ask("rollback", &json!({}));
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    assert!(refused.body["detail"].as_str().unwrap().contains("quota of 5 nodes"), "{}", refused.body);
+    assert_eq!(world.nodes(), 3);
+    quota(7);
+    assert_eq!(world.done("rollback", &json!({}))["nodes"].as_array().unwrap().len(), 5);
+}
+
+#[test]
 fn what_runs_is_cancelled_and_undone_or_gives_way_to_a_delete() {
     let world = World::new();
     world.ask("resize", &json!({"machines": 9})).ok();

@@ -26,7 +26,8 @@ pub(super) fn add(
     }
     let more = known.iter().filter(|service| !cluster.definitions.contains_key(service.name()));
     let together: Vec<Service> = cluster.definitions.values().chain(more).cloned().collect();
-    validate_add_services(&cluster.template, &together, &cluster.services, services)?;
+    let ancestors = cluster.kin.origins.names();
+    validate_add_services(&cluster.template, &together, &cluster.services, services, &ancestors)?;
     let placed = place(cluster, &together, services)?;
     let joining: BTreeSet<String> = placed.values().flatten().cloned().collect();
     let definitions = together

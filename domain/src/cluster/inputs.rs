@@ -5,15 +5,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use super::named::{Host, Names};
 use super::order::view;
 use super::outputs;
 use super::state::{Cluster, Node};
 use super::values::{Layer, Layered, effective};
-use crate::entity::{Input, Members, OnChange, Service, ServiceAction};
+use crate::entity::{Input, Members, OnChange, Output, Service, ServiceAction};
 use crate::id::NodeId;
 use crate::macros::{self, ClusterView};
 use crate::plan::{Observed, Unit, UnitId, Wanted, defines};
@@ -106,28 +106,24 @@ enum Unknown {
 struct Reading<'a> {
     cluster: &'a Cluster,
     view: ClusterView<'a>,
-    /// The host names of `nodes`, in the same order.
-    names: Option<AhoCorasick>,
-    nodes: Vec<&'a Node>,
+    names: Names<'a>,
 }
 
 impl<'a> Reading<'a> {
     fn of(cluster: &'a Cluster) -> Self {
-        let named = |node: &&Node| node.properties.hostname.as_ref().is_some_and(|name| !name.is_empty());
-        let nodes: Vec<&Node> = cluster.nodes.values().filter(named).collect();
-        let names = nodes.iter().filter_map(|node| node.properties.hostname.as_ref());
-        // Names that are too many for an automaton are looked for by nobody: values count without addresses then.
-        let names = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(names).ok();
-        Self { cluster, view: view(cluster), names, nodes }
+        Self { cluster, view: view(cluster), names: Names::of(cluster) }
     }
 
     /// Of everything a service is brought up with on a node: its values, the addresses behind them, and the fields of its
     /// actions that bring it up.
     fn hash(&self, service: &Service, node: &NodeId, unknown: Unknown) -> Option<String> {
         let values = match &service.inputs {
+            // Who takes the whole configuration takes its members beside it.
             None => {
                 let config = effective(self.cluster, self.cluster.nodes.get(node), Some(service));
-                macros::expand_map(&config, &self.view, Some(node)).ok()?
+                let mut values = macros::expand_map(&config, &self.view, Some(node)).ok()?;
+                values.extend(members_of_all(self.cluster, service));
+                values
             }
             Some(_) => values(self.cluster, &self.view, service, node)?,
         };
@@ -144,15 +140,8 @@ impl<'a> Reading<'a> {
             }
         }
         let values = sorted(&Value::Object(values));
-        let values = match (&service.inputs, members_of_all(self.cluster, service)) {
-            // Who takes the whole configuration takes its members beside it.
-            (None, members) if !members.is_empty() => {
-                serde_json::to_string(&(values, fields, sorted(&Value::Object(members))))
-            }
-            _ => serde_json::to_string(&(values, fields)),
-        };
-        let values = values.ok()?;
-        let addresses = self.addresses(&values);
+        let addresses = self.addresses(&values, fields.values());
+        let values = serde_json::to_string(&(values, fields)).ok()?;
         if unknown == Unknown::Missing && addresses.values().any(Option::is_none) {
             return None;
         }
@@ -160,19 +149,29 @@ impl<'a> Reading<'a> {
         Some(digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// The addresses of the nodes that a text names; `None` for those whose machines are not there yet.
-    fn addresses(&self, text: &str) -> BTreeMap<&str, Option<&BTreeMap<String, String>>> {
-        let found = self.names.iter().flat_map(|names| names.find_iter(text));
-        let nodes = found.filter_map(|found| self.nodes.get(found.pattern().as_usize()));
-        nodes
-            .map(|node| {
-                let machine = self.cluster.units.get(&UnitId::machine(node.id.clone()));
-                let is_there = machine.is_some_and(|machine| machine.observed >= Observed::Confirmed);
-                let name = node.properties.hostname.as_deref().unwrap_or_default();
-                (name, is_there.then_some(&node.properties.ipaddresses))
-            })
-            .collect()
+    /// The addresses of the nodes that a value or one of the texts names; `None` for those whose machines are not there yet.
+    fn addresses<'t>(
+        &self,
+        value: &'t Value,
+        texts: impl Iterator<Item = &'t String>,
+    ) -> BTreeMap<&'a str, Option<&'a BTreeMap<String, String>>> {
+        let mut named = self.names.in_value(value);
+        named.extend(texts.flat_map(|text| self.names.in_text(text)));
+        let of_host = |(name, host): (&'a str, Host<'a>)| {
+            let is_there = match host.own {
+                Some(id) => is_there(self.cluster, id),
+                None => !host.properties.ipaddresses.is_empty(),
+            };
+            (name, is_there.then_some(&host.properties.ipaddresses))
+        };
+        named.into_iter().map(of_host).collect()
     }
+}
+
+/// Whether a node's machine is there, with its addresses.
+fn is_there(cluster: &Cluster, node: &NodeId) -> bool {
+    let machine = cluster.units.get(&UnitId::machine(node.clone()));
+    machine.is_some_and(|machine| machine.observed >= Observed::Confirmed)
 }
 
 /// The same value with the keys of its objects in order, so that the same values give the same text.
@@ -201,7 +200,7 @@ pub(super) fn values(
         let place = input.place();
         let value = match (place.strip_prefix(OUTPUTS), place.strip_prefix(MEMBERS)) {
             (Some(output), _) => given(cluster, output),
-            (None, Some(service)) => members(cluster, &BTreeSet::from([service])),
+            (None, Some(service)) => members_of(cluster, service),
             (None, None) => {
                 let found = in_config(&config, input.place()).cloned().unwrap_or(Value::Null);
                 macros::expand_tree(&found, view, Some(node)).ok()?
@@ -230,7 +229,7 @@ pub fn taken_outputs(cluster: &Cluster, node: &Node) -> Vec<Layered> {
 }
 
 /// A place in the configuration: keys with dots between them, the longest key first where keys hold dots themselves.
-fn in_config<'a>(config: &'a Map<String, Value>, place: &str) -> Option<&'a Value> {
+pub(super) fn in_config<'a>(config: &'a Map<String, Value>, place: &str) -> Option<&'a Value> {
     if let Some(value) = config.get(place) {
         return Some(value);
     }
@@ -246,9 +245,23 @@ fn members_of_all(cluster: &Cluster, service: &Service) -> Map<String, Value> {
     all.map(|required| {
         let answering = cluster.definitions.values().filter(|other| other.satisfies(&required.name));
         let answering: BTreeSet<&str> = answering.map(Service::name).collect();
-        (format!("{MEMBERS}{}", required.name), members(cluster, &answering))
+        let ancestor = cluster.kin.origins.satisfying(&required.name).filter(|_| answering.is_empty());
+        let members = match ancestor {
+            Some(ancestor) => ancestor.members(&ancestor.answering(&required.name)),
+            None => members(cluster, &answering),
+        };
+        (format!("{MEMBERS}{}", required.name), members)
     })
     .collect()
+}
+
+/// Host names of the nodes that carry a service: the cluster's own, or else those of the nearest ancestor that has it.
+fn members_of(cluster: &Cluster, service: &str) -> Value {
+    let services = BTreeSet::from([service]);
+    match cluster.ancestor_with(service) {
+        Some(ancestor) => ancestor.members(&services),
+        None => members(cluster, &services),
+    }
 }
 
 /// Host names of the nodes that carry one of these services and stay, by number.
@@ -257,26 +270,37 @@ fn members(cluster: &Cluster, services: &BTreeSet<&str>) -> Value {
         services.iter().any(|service| node.properties.services.contains(*service))
             && !cluster.is_leaving(&node.id)
     });
-    carrying.map(|node| node.properties.hostname.clone().unwrap_or_else(|| node.id.to_string())).collect()
+    carrying.map(host).collect()
 }
 
-/// What the units of a service give under a name: by host name of their nodes, those that stay.
+/// The nodes that carry a service and stay, by number.
+fn carrying<'a>(cluster: &'a Cluster, service: &'a str) -> impl Iterator<Item = &'a Node> {
+    let nodes = cluster.nodes_by_number().into_iter();
+    nodes.filter(move |node| node.properties.services.contains(service) && !cluster.is_leaving(&node.id))
+}
+
+fn host(node: &Node) -> String {
+    node.properties.hostname.clone().unwrap_or_else(|| node.id.to_string())
+}
+
+/// What the units of a service give under a name: by host name of their nodes, those that stay. Of a service that the cluster
+/// does not have it is what the nearest ancestor with it published.
 fn given(cluster: &Cluster, output: &str) -> Value {
     let Some((service, name)) = output.split_once('.') else { return Value::Null };
-    let declared = cluster.definitions.get(service);
-    let Some(output) = declared.and_then(|it| it.outputs.iter().find(|output| output.name == name)) else {
-        return Value::Null;
-    };
-    let carrying = cluster
-        .nodes_by_number()
-        .into_iter()
-        .filter(|node| node.properties.services.contains(service) && !cluster.is_leaving(&node.id));
-    let mut by_host = Map::new();
-    for node in carrying {
-        let host = node.properties.hostname.clone().unwrap_or_else(|| node.id.to_string());
-        if let Some(value) = node.results.get(output.reported()).or(output.default.as_ref()) {
-            by_host.insert(host, value.clone());
-        }
+    if let Some(ancestor) = cluster.ancestor_with(service) {
+        let published = ancestor.services.get(service).and_then(|offered| offered.outputs.get(name));
+        return published.cloned().map_or(Value::Null, Value::Object);
     }
-    Value::Object(by_host)
+    let declared = cluster.definitions.get(service);
+    match declared.and_then(|it| it.outputs.iter().find(|output| output.name == name)) {
+        Some(output) => Value::Object(given_by_hosts(cluster, service, output)),
+        None => Value::Null,
+    }
+}
+
+/// What the tasks of a service reported as an output, or else its default, by host name of the nodes that stay.
+pub(super) fn given_by_hosts(cluster: &Cluster, service: &str, output: &Output) -> Map<String, Value> {
+    let value = |node: &Node| node.results.get(output.reported()).or(output.default.as_ref()).cloned();
+    let given = |node: &Node| Some((host(node), value(node)?));
+    carrying(cluster, service).filter_map(given).collect()
 }

@@ -104,7 +104,8 @@ pub(super) fn config(
 
 /// The nodes that a task hears of: those that stay, and its own.
 fn neighbours(cluster: &Cluster, own: &NodeId) -> BTreeMap<NodeId, NodeProperties> {
-    let told = cluster.nodes.values().filter(|node| node.id == *own || !cluster.is_leaving(&node.id));
+    let leaving = cluster.leaving();
+    let told = cluster.nodes.values().filter(|node| node.id == *own || !leaving.contains(&node.id));
     told.map(|node| (node.id.clone(), node.properties.clone())).collect()
 }
 
@@ -129,7 +130,8 @@ fn expand_fields(action: &ActionSpec, view: &ClusterView<'_>, node: &Node) -> Re
 /// The cluster as macros see it.
 #[must_use]
 pub fn view(cluster: &Cluster) -> ClusterView<'_> {
-    let nodes: Vec<(&NodeId, &NodeProperties)> =
-        cluster.nodes.iter().map(|(id, n)| (id, &n.properties)).collect();
-    ClusterView::new(&cluster.account.user_id, nodes).without(|id| cluster.is_leaving(id))
+    let nodes = cluster.nodes.iter().map(|(id, node)| (id, &node.properties));
+    let own = ClusterView::new(&cluster.account.user_id, nodes).without(|| cluster.leaving());
+    let ancestors = cluster.kin.origins.ancestors().map(|published| &published.nodes);
+    own.answered_by(|service| cluster.services.contains(service), ancestors)
 }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::ancestry::Origins;
 use super::create::CreateOrder;
 use super::limits::Limits;
 use super::numbering::number_nodes;
@@ -90,6 +91,13 @@ pub struct ClusterRequest {
     /// Domain of the host names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dns_suffix: Option<String>,
+    /// Id or name of the cluster it is built upon.
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::optional_text",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub parent: Option<String>,
     /// Configuration; replaces the template's as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
@@ -108,6 +116,7 @@ impl fmt::Debug for ClusterRequest {
             .field("services", &self.services)
             .field("hardwaretype", &self.hardwaretype)
             .field("imagetype", &self.imagetype)
+            .field("parent", &self.parent)
             .finish_non_exhaustive()
     }
 }
@@ -198,6 +207,8 @@ pub struct Asking {
     pub now: i64,
     /// Limits its jobs run under.
     pub limits: Limits,
+    /// The clusters it is built upon.
+    pub origins: Origins,
 }
 
 impl ClusterRequest {
@@ -281,6 +292,7 @@ impl ClusterRequest {
             services: Some(services.clone()),
             hardwaretype: given(self.hardwaretype.as_ref()).cloned(),
             imagetype: given(self.imagetype.as_ref()).cloned(),
+            ancestors: asking.origins.names(),
         };
         let order = CreateOrder {
             id: asking.id,
@@ -296,6 +308,7 @@ impl ClusterRequest {
             dns_suffix: given(self.dns_suffix.as_ref()).or(template.defaults.dns_suffix.as_ref()).cloned(),
             seed: asking.seed,
             limits,
+            origins: asking.origins,
         };
         Ok(Accepted { order, secrets, layout })
     }

@@ -42,14 +42,19 @@ impl Revision {
             properties.hostname.clone_from(&node.given_hostname);
             (node.id.clone(), properties)
         });
-        let wanted = cluster.units.iter().filter(|(_, unit)| unit.wanted != Wanted::Absent);
+        let nodes: BTreeMap<NodeId, NodeProperties> = nodes.collect();
+        // Services of a node that leaves may be wanted at rest: nothing of it is wanted all the same.
+        let wanted = cluster
+            .units
+            .iter()
+            .filter(|(id, unit)| unit.wanted != Wanted::Absent && nodes.contains_key(&id.node));
         Self {
             template: cluster.template.clone(),
             definitions: cluster.definitions.clone(),
             config: cluster.config.clone(),
             node_config: own_config(cluster),
-            nodes: nodes.collect(),
             wanted: wanted.map(|(id, unit)| (id.clone(), unit.wanted)).collect(),
+            nodes,
         }
     }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use super::ancestry::Kin;
 use super::care::Care;
 use super::follow_up::FollowUp;
 use super::job::{AttemptId, Job, Task};
@@ -122,6 +123,9 @@ pub struct Cluster {
     /// What is to be done as soon as the job has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub then: Option<FollowUp>,
+    /// Whom it is built upon, and who is built upon it.
+    #[serde(default, skip_serializing_if = "Kin::is_empty")]
+    pub kin: Kin,
 }
 
 /// A node: a cluster's use of one machine.
@@ -227,6 +231,14 @@ impl Cluster {
         let of = |id: &NodeId| self.units.get(&UnitId::machine(id.clone()));
         of(node).is_some_and(|unit| !wanted(unit))
             && self.nodes.keys().any(|other| of(other).is_some_and(wanted))
+    }
+
+    /// All nodes that are.
+    pub(super) fn leaving(&self) -> BTreeSet<&NodeId> {
+        let machines =
+            self.units.iter().filter(|(id, _)| id.is_machine() && self.nodes.contains_key(&id.node));
+        let (gone, stay): (Vec<_>, Vec<_>) = machines.partition(|(_, unit)| unit.wanted == Wanted::Absent);
+        if stay.is_empty() { BTreeSet::new() } else { gone.into_iter().map(|(id, _)| &id.node).collect() }
     }
 
     /// Whether what is wanted of it can be changed: it is at rest, with its nodes known and usable as a rule.

@@ -59,6 +59,12 @@ impl WantedChange {
         *self == Self::default()
     }
 
+    /// Whether nothing else is wanted: services only take steps once more.
+    pub(super) fn only_repeats(&self) -> bool {
+        let (renew, settled) = (self.renew.clone(), self.settled.clone());
+        *self == Self { renew, settled, ..Self::default() } && self.renew.keys().all(|id| !id.is_machine())
+    }
+
     /// Adds steps that units take once more.
     pub(super) fn renew_also(&mut self, renew: BTreeMap<UnitId, BTreeSet<TaskName>>) {
         for (unit, steps) in renew {

@@ -103,6 +103,15 @@ fn of_wishes(event: &Event, cluster: &Cluster) -> String {
             let names: BTreeSet<String> = fields.keys().cloned().collect();
             format!("values for the provider were given: {}", listed(&names))
         }
+        Event::ChildAdopted { child, name, needs, .. } => {
+            let needs =
+                if needs.is_empty() { String::new() } else { format!(" and needs {}", listed(needs)) };
+            format!("cluster {name} ({child}) is built upon it{needs}")
+        }
+        Event::ChildReleased { child, .. } => format!("cluster {child} is not built upon it any more"),
+        Event::Inherited { from, .. } => {
+            format!("cluster {from}, which it is built upon, publishes something else")
+        }
         // All others are told by `words`.
         _ => String::new(),
     }
@@ -220,6 +229,9 @@ pub fn job_of(event: &Event, cluster: &Cluster) -> Option<u32> {
         | Event::LeaseWarned { .. }
         | Event::LeaseChanged { .. }
         | Event::FollowUpSet { .. }
+        | Event::ChildAdopted { .. }
+        | Event::ChildReleased { .. }
+        | Event::Inherited { .. }
         | Event::CareChanged { .. } => None,
     }
 }

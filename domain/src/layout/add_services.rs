@@ -49,6 +49,8 @@ impl Addition {
 /// Whether `added` may join a cluster that has `present`, before anybody looks for nodes: nothing is there already, all
 /// exist, the new ones are allowed by the template, and requirements and conflicts hold for all together.
 ///
+/// `ancestors`: the names that services of the clusters it is built upon answer to.
+///
 /// Coopr accepts services that are there already and spreads them; here that is refused.
 ///
 /// # Errors
@@ -58,12 +60,13 @@ pub fn validate_add_services(
     known: &[Service],
     present: &BTreeSet<String>,
     added: &BTreeSet<String>,
+    ancestors: &BTreeSet<String>,
 ) -> Result<(), NoLayout> {
     let together = with_companions(known, &present.union(added).cloned().collect());
     let mut reasons = already_there(present, added);
     reasons.extend(missing(known, &together));
     reasons.extend(incompatible(template, &together.difference(present).cloned().collect()));
-    reasons.extend(misfits(known, &together));
+    reasons.extend(misfits(known, &together, ancestors));
     NoLayout::unless_none(reasons)
 }
 

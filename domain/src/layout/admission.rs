@@ -16,6 +16,7 @@ pub(super) struct Wanted {
     pub services: BTreeSet<String>,
     pub hardwaretype: Option<String>,
     pub imagetype: Option<String>,
+    pub ancestors: BTreeSet<String>,
 }
 
 impl Wanted {
@@ -30,6 +31,7 @@ impl Wanted {
             services: asked.unwrap_or(&defaults.services).clone(),
             hardwaretype: pick(&request.hardwaretype, &defaults.hardwaretype),
             imagetype: pick(&request.imagetype, &defaults.imagetype),
+            ancestors: request.ancestors.clone(),
         }
     }
 }
@@ -63,7 +65,7 @@ pub(super) fn admit(catalog: &Catalog<'_>, wanted: &Wanted) -> Result<UsableType
     }
     reasons.extend(incompatible(template, &wanted.services));
     reasons.extend(missing(catalog.services, &wanted.services));
-    reasons.extend(misfits(catalog.services, &wanted.services));
+    reasons.extend(misfits(catalog.services, &wanted.services, &wanted.ancestors));
     if reasons.is_empty() { Ok(types) } else { Err(reasons) }
 }
 
@@ -231,10 +233,13 @@ pub(super) fn missing(known: &[Service], services: &BTreeSet<String>) -> Vec<Rea
 /// cluster.
 ///
 /// `uses` never asks for anything. Conflicts name services, not what they provide.
-pub(super) fn misfits(known: &[Service], cluster: &BTreeSet<String>) -> Vec<Reason> {
+pub(super) fn misfits(
+    known: &[Service],
+    cluster: &BTreeSet<String>,
+    ancestors: &BTreeSet<String>,
+) -> Vec<Reason> {
     let members: Vec<&Service> = known.iter().filter(|service| cluster.contains(service.name())).collect();
-    // No cluster is built on another yet.
-    let mut reasons = unmet(known, &members, cluster, &BTreeSet::new());
+    let mut reasons = unmet(known, &members, cluster, ancestors);
     for service in &members {
         let rivals = service.dependencies.conflicts.intersection(cluster);
         reasons.extend(rivals.filter(|rival| *rival != service.name()).map(|rival| {

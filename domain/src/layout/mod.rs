@@ -82,6 +82,9 @@ pub struct LayoutRequest {
     /// The image type of all nodes, likewise.
     #[serde(default)]
     pub imagetype: Option<String>,
+    /// The names that services of the clusters it is built upon answer to.
+    #[serde(default)]
+    pub ancestors: BTreeSet<String>,
 }
 
 /// The layout of a new cluster; the same for the same input.

@@ -6,6 +6,8 @@ mod abort;
 #[cfg(test)]
 mod add_services;
 #[cfg(test)]
+mod ancestry;
+#[cfg(test)]
 mod budget;
 #[cfg(test)]
 mod care;
@@ -29,6 +31,8 @@ mod driver;
 mod expiry;
 #[cfg(test)]
 mod failing;
+#[cfg(test)]
+mod family;
 #[cfg(test)]
 mod give_fields;
 #[cfg(test)]

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cooperage_domain::cluster::{
-    ClusterStatus, Command, Effect, FollowUp, JobStatus, OnFailure, Refusal, Resize, Revision, Rollout, due,
+    ClusterStatus, Command, Effect, FollowUp, JobStatus, OnFailure, Refusal, Resize, Revision, Rollout,
+    decide, due, nodes_added,
 };
 use cooperage_domain::entity::{ErrandNodes, HardwareType, ImageType, OnChange, Service};
 use cooperage_domain::id::NodeId;
@@ -316,6 +317,24 @@ fn whatever_runs_can_be_cancelled_and_undone() {
 }
 
 #[test]
+fn nodes_count_against_the_quota_until_nobody_can_bring_them_back() {
+    let mut world = World::created(&balanced(3));
+    shrink(&mut world, Shrinkage::To(3));
+    while let Some(label) = world.ready().first().cloned() {
+        assert_eq!(world.cluster.nodes_held(), 4, "it can still be undone");
+        world.run(&label, 0);
+    }
+    assert_eq!(world.cluster.nodes_held(), 3);
+    world.tell(Command::Converge { mend: true, by: "ann".into() }).unwrap();
+    assert_eq!(world.cluster.nodes_held(), 3, "a converge has no way back");
+    world.run_all();
+    let to = world.cluster.previous.clone().unwrap();
+    let back = Command::RollBack { to, rollout: None, by: "ann".into() };
+    assert!(back.may_add_nodes());
+    assert_eq!(nodes_added(&decide(&world.cluster, back, 0).unwrap()), 1);
+}
+
+#[test]
 fn a_create_that_is_undone_leaves_nothing() {
     let mut world = World::new(&balanced(1));
     world.run("n1:CREATE", 0);
@@ -391,4 +410,19 @@ fn who_knows_a_node_by_name_is_told_when_it_gets_another_address() {
         world.planned().into_iter().filter(|label| !label.starts_with("n1:")).collect();
     assert_eq!(elsewhere, ["n0:CONFIGURE:lb"]);
     assert_eq!(world.cluster.status, ClusterStatus::Active);
+}
+
+#[test]
+fn a_way_back_knows_nothing_of_nodes_that_were_leaving() {
+    let mut world = World::created(&balanced(2));
+    shrink(&mut world, Shrinkage::To(2));
+    world.run_failing(TaskName::Delete, 1);
+    assert_eq!(world.cluster.status, ClusterStatus::Inconsistent);
+    let nodes = BTreeSet::from([node_id("n1")]);
+    world.tell(Command::Replace { nodes, lost: false, rollout: None, by: "ann".into() }).unwrap();
+    world.run_all();
+    assert_eq!((world.cluster.status, world.cluster.nodes.len()), (ClusterStatus::Active, 2));
+    // Nothing that is wanted has changed since, so there is nothing to do.
+    let to = world.cluster.previous.clone().unwrap();
+    assert_eq!(world.tell(Command::RollBack { to, rollout: None, by: "ann".into() }).unwrap(), []);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cooperage_domain::cluster::{Account, CreateOrder, Limits};
+use cooperage_domain::cluster::{Account, CreateOrder, Limits, Origins};
 use cooperage_domain::entity::{ActionSpec, Requirement, Scope, Service, ServiceAction};
 use cooperage_domain::id::{ClusterId, NodeId};
 use cooperage_domain::task::NodeProperties;
@@ -17,6 +17,8 @@ pub struct Sketch {
     pub limits: Limits,
     pub config: Value,
     pub template: Value,
+    /// Whom the cluster is built upon.
+    pub origins: Origins,
 }
 
 impl Default for Sketch {
@@ -27,6 +29,7 @@ impl Default for Sketch {
             limits: Limits::default(),
             config: json!({"owner": "%cluster.owner%"}),
             template: json!({"name": "shop"}),
+            origins: Origins::default(),
         }
     }
 }
@@ -88,6 +91,7 @@ impl Sketch {
             dns_suffix: None,
             seed: Uuid::nil(),
             limits: self.limits.clone(),
+            origins: self.origins.clone(),
         }
     }
 }

@@ -107,7 +107,8 @@ fn an_unsound_addition_gets_all_its_faults() {
         json!({"name": "x", "dependencies": {"install": {"requires": ["y"]}, "conflicts": ["a"]}}),
     ));
     let refusal =
-        validate_add_services(&world.template, &world.services, &set("a"), &set("a x gone")).unwrap_err();
+        validate_add_services(&world.template, &world.services, &set("a"), &set("a x gone"), &set(""))
+            .unwrap_err();
     let kinds: Vec<ReasonKind> = refusal.reasons.iter().map(|reason| reason.kind).collect();
     assert_eq!(
         kinds,

@@ -211,8 +211,11 @@ impl Rig {
         status
     }
 
-    /// Panics unless nothing is left of the cluster when it is deleted now.
+    /// Panics unless nothing is left of the cluster when it is deleted now, those on top of it being gone.
     pub fn check_delete(mut self) {
+        for child in self.cluster().kin.children.clone().into_keys() {
+            self.tell(Command::Release { child }).unwrap();
+        }
         self.tell(Command::Delete { now: true, by: "ann".into() }).unwrap();
         self.run();
         assert_eq!(self.cluster().status, ClusterStatus::Terminated);

@@ -6,6 +6,7 @@
 mod book;
 mod care;
 mod living;
+mod proposals;
 mod table;
 
 use std::collections::HashMap;

@@ -28,10 +28,13 @@ mod values;
 mod wait;
 mod why;
 
+pub use config::edited;
 pub use create::create_and_watch;
 pub use delete::delete_and_wait;
 pub use find::id_of;
+pub use outcome::begun;
 pub use plan::graph;
+pub use planned::text as planned_text;
 pub use show::nodes_table;
 
 use serde_json::{Value, json};
@@ -42,7 +45,7 @@ use super::client::Client;
 use super::duration;
 use super::failure::Failure;
 use super::screen::Screen;
-use outcome::{begun, outcome};
+use outcome::outcome;
 use planned::Verb;
 
 /// Carries out one of the commands.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use cooperage_domain::cluster::{
     Accepted, Account, Asking, Catalog, Cluster, ClusterRequest, ClusterStatus, Command, Event, Limits,
-    create, decide,
+    create, decide, nodes_added,
 };
 use cooperage_domain::id::ClusterId;
 use cooperage_domain::quota::Usage;
@@ -94,23 +94,10 @@ impl Desk {
     }
 }
 
-/// How many nodes a command may add to a cluster.
+/// How many nodes a command adds to a cluster.
 #[must_use]
 pub fn more_nodes(cluster: &Cluster, command: &Command) -> Usage {
-    let nodes = match command {
-        // What is undone comes back.
-        Command::Cancel { undo: true, .. } => {
-            let before = cluster.previous.as_ref().map_or(0, |previous| previous.nodes.len());
-            before.saturating_sub(cluster.nodes.len())
-        }
-        command => {
-            let added = |event: &Event| match event {
-                Event::WantedChanged { change, .. } => Some(change.nodes.len()),
-                _ => None,
-            };
-            decide(cluster, command.clone(), 0).unwrap_or_default().iter().find_map(added).unwrap_or(0)
-        }
-    };
+    let nodes = nodes_added(&decide(cluster, command.clone(), 0).unwrap_or_default());
     Usage { clusters: 0, nodes: nodes as u64 }
 }
 
@@ -127,6 +114,6 @@ pub fn usage<'a>(tenant: &str, clusters: impl Iterator<Item = &'a Cluster>) -> U
     let live = clusters.filter(|it| it.account.tenant_id == tenant && it.status != ClusterStatus::Terminated);
     live.fold(Usage::default(), |sum, cluster| Usage {
         clusters: sum.clusters + 1,
-        nodes: sum.nodes + cluster.nodes.len() as u64,
+        nodes: sum.nodes + cluster.nodes_held() as u64,
     })
 }

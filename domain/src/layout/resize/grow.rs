@@ -75,6 +75,8 @@ fn admit(
         services: Some(services.clone()),
         hardwaretype: request.hardwaretype.clone(),
         imagetype: request.imagetype.clone(),
+        // Nothing is required that was not before.
+        ancestors: BTreeSet::new(),
     };
     let mut reasons = unsound(services, request);
     let types =

@@ -30,7 +30,7 @@ pub fn add_all(mut all: ComponentsBuilder) -> ComponentsBuilder {
             Cancellation;
         values: ClusterValues ValuesNode LayeredValue;
         catalog: AppliedEntity AppliedChange Export Resource;
-        past: Proposal SavedPlan DraftedOperation Draft CarriedOut Happened ClusterDiff
+        past: Proposal SavedPlan DraftedOperation Draft NewDraft DraftedCluster CarriedOut Happened ClusterDiff
             ReplayDifference Replayed;
         access: TenantChange User UserChange Token TokenRequest NewToken IssuedToken Login LoggedIn
             Caller PasswordChange;
