@@ -3,7 +3,9 @@
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, HttpResponseBuilder, web};
 use cooperage_actors::registry::Create;
-use cooperage_domain::cluster::{Accepted, Asking, Cluster, ClusterRequest, Nodes, create};
+use cooperage_domain::cluster::{
+    Accepted, Asking, Cluster, ClusterRequest, ClusterStatus, Event, Nodes, Origins, create, replay,
+};
 use cooperage_domain::id::{ClusterId, JobId};
 use cooperage_domain::quota::Usage;
 use cooperage_schema::ClusterFilter;
@@ -11,6 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::ancestry::{Ancestry, adopt, release, warn};
 use super::apply::refuse_cycles;
 use super::audit::about;
 use super::body;
@@ -58,6 +61,8 @@ pub fn routes(routes: &mut Routes<'_>) {
 #[derive(Debug, Default, Deserialize)]
 struct ListQuery {
     status: Option<String>,
+    /// Only those that are built upon this one.
+    parent: Option<String>,
 }
 
 async fn list(state: State, identity: Identity, query: web::Query<ListQuery>, part: Paging) -> Answer {
@@ -65,6 +70,7 @@ async fn list(state: State, identity: Identity, query: web::Query<ListQuery>, pa
     let now = state.clock.now();
     let behind = place.map(|(created, id)| (created, ClusterId(id)));
     let limit = part.wanted();
+    let upon = query.parent.as_deref().map(str::parse).transpose()?;
     let known = ["pending", "active", "incomplete", "inconsistent", "terminated"];
     let statuses: Vec<String> = query
         .status
@@ -76,7 +82,15 @@ async fn list(state: State, identity: Identity, query: web::Query<ListQuery>, pa
     let mut rows = state
         .blocking(move |state| {
             let owner = identity.owner_seen();
-            let filter = ClusterFilter { tenant: Some(identity.tenant), owner, statuses, behind, limit };
+            let filter = ClusterFilter {
+                tenant: Some(identity.tenant),
+                owner,
+                upon,
+                statuses,
+                behind,
+                limit,
+                name: None,
+            };
             Ok(state.store.clusters(&filter)?)
         })
         .await?;
@@ -110,8 +124,11 @@ async fn ask(
     let request: ClusterRequest = body::parse(&body)?;
     request.check(state.settings.limits.max_cluster_size)?;
     let query = query.into_inner();
+    let ancestry = Ancestry::find(&state, &identity, request.parent.as_ref()).await?;
+    let origins = ancestry.origins();
     if query.dry_run {
-        let shown = state.blocking(move |state| preview::of_create(state, &identity, &request)).await?;
+        let shown =
+            state.blocking(move |state| preview::of_create(state, &identity, &request, origins)).await?;
         return Ok(HttpResponse::Ok().json(shown));
     }
     if let Some(id) = key.cluster()
@@ -122,31 +139,60 @@ async fn ask(
     }
     // One moment for all, so that a lease is exactly as long as it says.
     let (asker, strict, now) = (identity.clone(), query.strict, state.clock.now());
-    let solved = state.blocking(move |state| solve(state, &asker, &request, &key, (strict, now))).await?;
+    let solved = state
+        .blocking(move |state| {
+            let asking = asking(state, &asker, now, origins);
+            solve(state, asking, &request, &key, strict)
+        })
+        .await?;
     let Solved { accepted, nodes, reserved: _reserved } = solved;
     let (id, has_secrets) = (accepted.order.id, !accepted.secrets.is_empty());
+    let warning = ancestry.warning(accepted.order.expires);
     let events = create(accepted.order, nodes, now)?;
-    let message = Create { id, tenant: identity.tenant, events, who: identity.user };
-    let created = state.registry.send(message).await.map_err(Problem::internal)?;
+    let created = found(&state, identity, id, events).await;
     if created.is_err() && has_secrets {
         state.blocking(move |state| Ok(state.vault.forget(id)?)).await?;
     }
     created?;
-    Ok(about(HttpResponse::Ok().json(json!({ "id": id })), format!("/v2/clusters/{id}")))
+    let mut answer = json!({ "id": id });
+    if let Some(warning) = &warning {
+        answer["warning"] = warning.as_str().into();
+    }
+    let mut answer = HttpResponse::Ok().json(answer);
+    if let Some(warning) = warning {
+        warn(&mut answer, &warning);
+    }
+    Ok(about(answer, format!("/v2/clusters/{id}")))
+}
+
+/// Brings a cluster into being, known to those it is built upon before.
+async fn found(state: &State, identity: Identity, id: ClusterId, events: Vec<Event>) -> Result<(), Problem> {
+    let new = replay(&events).filter(|new| new.status != ClusterStatus::Terminated);
+    if let Some(new) = &new {
+        adopt(state, new, &identity.user).await?;
+    }
+    let who = identity.user.clone();
+    let message = Create { id, tenant: identity.tenant, events, who: identity.user };
+    let created = state.registry.send(message).await.map_err(Problem::internal)?;
+    if let (Err(_), Some(new)) = (&created, &new) {
+        release(state, new, &who).await;
+    }
+    Ok(created?)
 }
 
 /// Looks up, checks, numbers and solves. Waits for the database.
 fn solve(
     state: &AppState,
-    identity: &Identity,
+    asking: Asking,
     request: &ClusterRequest,
     key: &Keyed,
-    (strict, now): (bool, i64),
+    strict: bool,
 ) -> Result<Solved, Problem> {
-    let reserved = reserve(state, &identity.tenant, Usage { clusters: 1, nodes: request.machines().into() })?;
-    let catalog = state.catalog(&identity.tenant)?;
+    let tenant = asking.account.tenant_id.clone();
+    let reserved = reserve(state, &tenant, Usage { clusters: 1, nodes: request.machines().into() })?;
+    let catalog = state.catalog(&tenant)?;
     // Checked before a number is used up.
-    let accepted = request.accept(&catalog, asking(state, identity, now))?;
+    let accepted = request.accept(&catalog, asking)?;
     refuse_cycles(accepted.order.definitions.values())?;
     if strict {
         accepted.solve(&catalog).map_err(|refusal| Problem::from(&refusal))?;
@@ -159,7 +205,7 @@ fn solve(
     let nodes = accepted.lay_out(&catalog);
     if !accepted.secrets.is_empty() && nodes.is_ok() {
         // Before the cluster is there: its first task may need them at once.
-        state.vault.keep(&identity.tenant, id, accepted.secrets.clone())?;
+        state.vault.keep(&tenant, id, accepted.secrets.clone())?;
     }
     Ok(Solved { accepted, nodes, reserved })
 }
@@ -188,8 +234,8 @@ fn numbered(mut accepted: Accepted, id: ClusterId) -> Accepted {
     accepted
 }
 
-/// What is added to a request: who asks, when, and under which limits.
-pub(super) fn asking(state: &AppState, identity: &Identity, now: i64) -> Asking {
+/// What is added to a request: who asks, when, under which limits, and what the cluster is built upon.
+pub(super) fn asking(state: &AppState, identity: &Identity, now: i64, origins: Origins) -> Asking {
     Asking {
         account: identity.account(),
         // Numbered once everything is known to hold.
@@ -197,6 +243,7 @@ pub(super) fn asking(state: &AppState, identity: &Identity, now: i64) -> Asking 
         seed: Uuid::new_v4(),
         now,
         limits: state.settings.job_limits(),
+        origins,
     }
 }
 

@@ -1,5 +1,6 @@
 //! REST under `/v2`, wire-compatible with Coopr and extended in its style.
 
+mod ancestry;
 mod apply;
 mod asked;
 mod audit;
@@ -97,6 +98,7 @@ fn user_routes(routes: &mut Routes<'_>) {
     cluster_life::routes(routes);
     cluster_changes::routes(routes);
     care::routes(routes);
+    ancestry::routes(routes);
     drafts::routes(routes);
     saved_plans::routes(routes);
     time_travel::routes(routes);
