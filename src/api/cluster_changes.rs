@@ -13,6 +13,7 @@ use cooperage_schema::SUPERADMIN;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::ancestry::{warn, warning_of};
 use super::asked::{Asked, Purpose};
 use super::body;
 use super::identity::Identity;
@@ -130,7 +131,12 @@ pub async fn prolong(state: State, identity: Identity, id: Id, on: Asked, body: 
             .with_remedy("wait until its job has ended, or say whilePending: true"));
     }
     let command = Command::Prolong { expires, by: identity.user.clone() };
-    tell(&state, identity, &cluster, command, on).await
+    let warning = warning_of(&state, &cluster, expires).await?;
+    let mut answer = tell(&state, identity, &cluster, command, on).await?;
+    if let Some(warning) = warning {
+        warn(&mut answer, &warning);
+    }
+    Ok(answer)
 }
 
 #[derive(Debug, Deserialize)]

@@ -44,7 +44,21 @@ pub fn details(cluster: &Cluster) -> Value {
     if let (Some(maintenance), Value::Object(fields)) = (&cluster.care.maintenance, &mut details) {
         fields.insert("maintenance".to_owned(), json!(maintenance));
     }
+    add_ancestors(cluster, &mut details);
     details
+}
+
+/// Adds whom a cluster is built upon, where it is.
+fn add_ancestors(cluster: &Cluster, details: &mut Value) {
+    let origins = &cluster.kin.origins;
+    for (field, origin) in [("parent", &origins.parent), ("foundation", &origins.foundation)] {
+        if let Some(origin) = origin {
+            details[field] = json!(origin.from);
+        }
+    }
+    if !origins.is_empty() {
+        details["fromAncestors"] = json!(cluster.taken());
+    }
 }
 
 /// Adds to a cluster that is shown how long its lease still lasts, in ms, and whether that is soon.

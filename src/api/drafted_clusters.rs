@@ -6,17 +6,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
-use cooperage_domain::cluster::{ClusterRequest, PlanPreview, RequestFault};
+use cooperage_domain::cluster::{ClusterRequest, Origins, PlanPreview, RequestFault};
 use cooperage_domain::id::ClusterId;
 use cooperage_schema::{Proposal, ProposalKind};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::ancestry::Ancestry;
 use super::audit::about;
 use super::body;
-use super::clusters::{asking, found, fresh_number};
 use super::drafts::check_title;
 use super::edge::{IfMatch, StateTag};
+use super::founding::{asking, found, fresh_number};
 use super::identity::Identity;
 use super::preview;
 use super::problem::Problem;
@@ -69,9 +70,14 @@ type Outlook = Result<PlanPreview, Problem>;
 
 /// What a draft would create. What is missing for now is no reason not to keep it; what has a fault is, and so is a secret.
 /// Waits for the database.
-fn outlook(state: &AppState, identity: &Identity, request: &ClusterRequest) -> Result<Outlook, Problem> {
+fn outlook(
+    state: &AppState,
+    identity: &Identity,
+    request: &ClusterRequest,
+    origins: Origins,
+) -> Result<Outlook, Problem> {
     request.check(state.settings.limits.max_cluster_size)?;
-    let asking = asking(state, identity, state.clock.now());
+    let asking = asking(state, identity, state.clock.now(), origins.clone());
     match request.accept(&state.catalog(&identity.tenant)?, asking) {
         Ok(accepted) if !accepted.secrets.given.is_empty() => {
             let secrets: Vec<&str> = accepted.secrets.given.keys().map(String::as_str).collect();
@@ -80,10 +86,19 @@ fn outlook(state: &AppState, identity: &Identity, request: &ClusterRequest) -> R
                 .at("providerFields", "")
                 .with_remedy("leave them out, and give them when the draft is committed"))
         }
-        Ok(_) => Ok(preview::of_create(state, identity, request)),
+        Ok(_) => Ok(preview::of_create(state, identity, request, origins)),
         Err(fault @ RequestFault::MissingFields(_)) => Ok(Err(fault.into())),
         Err(fault) => Err(fault.into()),
     }
+}
+
+/// What those publish that a cluster would be built upon.
+async fn origins(
+    state: &Arc<AppState>,
+    identity: &Identity,
+    request: &ClusterRequest,
+) -> Result<Origins, Problem> {
+    Ok(Ancestry::find(state, identity, request.parent.as_ref()).await?.origins())
 }
 
 fn told(draft: &Proposal) -> Value {
@@ -143,9 +158,11 @@ async fn list(state: State, identity: Identity) -> Answer {
 /// `POST /v2/drafts`: keeps what is to be created, and shows it.
 async fn create(state: State, identity: Identity, body: web::Bytes) -> Answer {
     let drafted = Drafted::read(&body)?;
+    let request = drafted.request()?;
+    let origins = origins(&state, &identity, &request).await?;
     let (draft, outlook) = state
         .blocking(move |state| {
-            let outlook = outlook(state, &identity, &drafted.request()?)?;
+            let outlook = outlook(state, &identity, &request, origins)?;
             let (now, by) = (state.clock.now(), identity.user.clone());
             let draft = Proposal {
                 cluster: fresh_number(state)?,
@@ -179,8 +196,14 @@ async fn get(state: State, identity: Identity, id: Id) -> Answer {
     }
     let request = Drafted::of(&draft)?.request()?;
     // Whatever is the matter with it is told, and does not keep anybody from looking at it.
-    let look = move |state: &AppState| Ok(outlook(state, &identity, &request).unwrap_or_else(Err));
-    let outlook = state.blocking(look).await?;
+    let outlook = match origins(&state, &identity, &request).await {
+        Ok(origins) => {
+            let look =
+                move |state: &AppState| Ok(outlook(state, &identity, &request, origins).unwrap_or_else(Err));
+            state.blocking(look).await?
+        }
+        Err(refusal) => Err(refusal),
+    };
     Ok(tagged(&draft, &shown(&draft, &outlook)))
 }
 
@@ -197,10 +220,11 @@ async fn edit(state: State, identity: Identity, id: Id, on: IfMatch, body: web::
         edition: draft.edition,
         ..draft
     };
-    let (new, IfMatch(expected)) = (changed.clone(), on);
+    let (new, IfMatch(expected), request) = (changed.clone(), on, drafted.request()?);
+    let origins = origins(&state, &identity, &request).await?;
     let outlook = state
         .blocking(move |state| {
-            let outlook = outlook(state, &identity, &drafted.request()?)?;
+            let outlook = outlook(state, &identity, &request, origins)?;
             state.store.change_proposal(new, expected)?;
             Ok(outlook)
         })
@@ -237,6 +261,7 @@ async fn commit(state: State, identity: Identity, id: Id, on: IfMatch, body: web
     let mut request = Drafted::of(&draft)?.request()?;
     request.provider_fields.extend(given.provider_fields);
     request.check(state.settings.limits.max_cluster_size)?;
+    let ancestry = Ancestry::find(&state, &identity, request.parent.as_ref()).await?;
     let (taken, by, cluster) = (draft.clone(), identity.user.clone(), draft.cluster);
     let is_mine = Arc::new(AtomicBool::new(false));
     let mine = Arc::clone(&is_mine);
@@ -246,13 +271,13 @@ async fn commit(state: State, identity: Identity, id: Id, on: IfMatch, body: web
         mine.store(true, Ordering::Relaxed);
         Ok(cluster)
     };
-    let made = found(&state, &identity, request, number, true).await;
+    let made = found(&state, &identity, (request, ancestry), number, true).await;
     // Of several who commit at once only the one who was first may take it back.
     if made.is_err() && is_mine.load(Ordering::Relaxed) {
         state.blocking(move |state| give_back(state, cluster)).await?;
     }
-    let id = made?;
-    Ok(about(HttpResponse::Ok().json(json!({ "id": id })), format!("/v2/clusters/{id}")))
+    let made = made?;
+    Ok(about(made.told(), format!("/v2/clusters/{}", made.id)))
 }
 
 /// Takes the note back that a draft was committed, unless its cluster is there all the same.

@@ -1,5 +1,6 @@
 //! REST under `/v2`, wire-compatible with Coopr and extended in its style.
 
+mod ancestry;
 mod apply;
 mod asked;
 mod audit;
@@ -23,6 +24,7 @@ mod edge;
 mod entities;
 mod error_language;
 mod export;
+mod founding;
 mod identity;
 mod import_export;
 mod lenient_json;
@@ -101,6 +103,7 @@ fn user_routes(routes: &mut Routes<'_>) {
     cluster_changes::routes(routes);
     care::routes(routes);
     drafted_clusters::routes(routes);
+    ancestry::routes(routes);
     drafts::routes(routes);
     saved_plans::routes(routes);
     time_travel::routes(routes);

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cooperage_domain::cluster::{
     ClusterStatus, Command, Effect, FollowUp, JobStatus, OnFailure, Refusal, Resize, Revision, Rollout,
-    decide, due, nodes_added,
+    ServiceChange, decide, due, nodes_added,
 };
-use cooperage_domain::entity::{ErrandNodes, HardwareType, ImageType, OnChange, Service};
+use cooperage_domain::entity::{ErrandNodes, HardwareType, ImageType, OnChange, Service, ServiceAction};
 use cooperage_domain::id::NodeId;
 use cooperage_domain::layout::{Growth, Shrinkage};
 use cooperage_domain::plan::{ClusterAction, Observed, Wanted};
@@ -425,4 +425,21 @@ fn a_way_back_knows_nothing_of_nodes_that_were_leaving() {
     // Nothing that is wanted has changed since, so there is nothing to do.
     let to = world.cluster.previous.clone().unwrap();
     assert_eq!(world.tell(Command::RollBack { to, rollout: None, by: "ann".into() }).unwrap(), []);
+}
+
+#[test]
+fn what_rests_takes_nothing_up_when_its_upgrade_is_taken_back() {
+    let sketch = Sketch::new("web: start stop\nn1 = web");
+    let mut world = World::created(&sketch).changed(ServiceChange::Stop, "");
+    let mut newer = world.cluster.definitions["web"].clone();
+    let spec = newer.provisioner.actions.get_mut(&ServiceAction::Start).unwrap();
+    spec.fields.insert("script".into(), "newer.sh".into());
+    let definitions = BTreeMap::from([("web".to_owned(), newer)]);
+    world.tell(Command::Upgrade { template: None, definitions, rollout: None, by: "ann".into() }).unwrap();
+    world.run_all();
+    let to = world.cluster.previous.clone().unwrap();
+    // That it is decided the same once more is checked there.
+    world.tell(Command::RollBack { to, rollout: None, by: "ann".into() }).unwrap();
+    world.run_all();
+    assert_eq!(world.cluster.status, ClusterStatus::Active);
 }

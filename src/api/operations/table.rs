@@ -51,6 +51,7 @@ pub(super) fn operations() -> Vec<Operation> {
         cluster_changes(),
         super::care::care(),
         super::living::living(),
+        super::ancestry::ancestry(),
         super::proposals::proposals(),
         past(),
         nodes(),
@@ -71,7 +72,7 @@ fn clusters() -> Vec<Operation> {
     vec![
         get("/v2/clusters", see, "Clusters the caller may see, newest first")
             .gives("[ClusterSummary]")
-            .query(&[STATUS]),
+            .query(&[STATUS, ("parent", "only those that are built upon the cluster of this id")]),
         post("/v2/clusters", change, "Create a cluster; answered when it is durable")
             .takes("ClusterRequest")
             .gives("ClusterCreated")

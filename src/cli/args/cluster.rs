@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
+use super::ancestry::FoundationArgs;
 use super::care::{HealthArgs, MaintenanceArgs};
 use super::create::CreateArgs;
 use super::draft::{ApplyPlanArgs, DraftCommand};
@@ -23,6 +24,7 @@ pub enum ClusterCommand {
     #[command(after_help = "Examples:
   cooperage cluster create shop --template web --size 5
   cooperage cluster create shop --template web --size 5 --config counter.title=Shop --lease 7d
+  cooperage cluster create shop --template web --size 5 --parent base
   cooperage cluster create shop --template web --size 5 --dry-run
 
 Ctrl-C stops watching; the cluster goes on.")]
@@ -115,6 +117,12 @@ For scripts: there is no result, the exit code says how it went.")]
   cooperage cluster ssh shop 1000 -- uptime
   cooperage cluster ssh shop 1000 --print")]
     Ssh(SshArgs),
+    /// Show the cluster that all new ones are built upon, or name another one
+    #[command(after_help = "Examples:
+  cooperage cluster foundation
+  cooperage cluster foundation site
+  cooperage cluster foundation --none")]
+    Foundation(FoundationArgs),
     /// Write a cluster's nodes down for other programs
     #[command(after_help = "Examples:
   cooperage cluster export shop --format ansible --to inventory.yaml
@@ -339,6 +347,9 @@ pub struct ListArgs {
     /// Only those of this user
     #[arg(long, value_name = "USER")]
     pub owner: Option<String>,
+    /// Only those that are built upon this one: its id, or its name if no other cluster has it
+    #[arg(long, value_name = "ID|NAME", add = complete::clusters())]
+    pub parent: Option<String>,
     /// Terminated ones too
     #[arg(short, long)]
     pub all: bool,

@@ -45,6 +45,9 @@ pub struct CreateArgs {
     /// How long before its end the lease is warned of: 30m, 1d, never
     #[arg(long = "lease-warning", value_name = "TIME")]
     pub warning: Option<String>,
+    /// The cluster it is built upon, whose services it may take: id or name
+    #[arg(long, value_name = "ID|NAME", add = complete::clusters())]
+    pub parent: Option<String>,
     /// Domain of the host names
     #[arg(long, value_name = "DOMAIN")]
     pub dns_suffix: Option<String>,

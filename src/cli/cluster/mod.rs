@@ -1,5 +1,6 @@
 //! `cooperage cluster …`
 
+mod ancestry;
 mod care;
 mod config;
 pub mod config_values;
@@ -73,6 +74,7 @@ pub async fn run(command: ClusterCommand, client: &Client, screen: &Screen) -> R
         ClusterCommand::Wait(args) => wait::run(&args, client, screen).await,
         ClusterCommand::Logs(args) => logs::run(&args, client, screen).await,
         ClusterCommand::Ssh(args) => ssh::run(&args, client, screen).await,
+        ClusterCommand::Foundation(args) => ancestry::run(&args, client, screen).await,
         ClusterCommand::Export(args) => export::run(&args, client, screen).await,
         ClusterCommand::Lease(args) => lease::run(&args, client, screen).await,
         ClusterCommand::Health(args) => care::health(&args, client, screen).await,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use cooperage_domain::cluster::{
     Accepted, Account, Asking, Catalog, Cluster, ClusterRequest, ClusterStatus, Command, Event, Limits,
-    create, decide, nodes_added,
+    Origins, create, decide, nodes_added,
 };
 use cooperage_domain::id::ClusterId;
 use cooperage_domain::quota::Usage;
@@ -75,6 +75,7 @@ impl Desk {
             seed: Uuid::from_u64_pair(self.seed, u64::from(cluster)),
             now,
             limits: limits(),
+            origins: Origins::default(),
         };
         self.request(cluster).accept(&self.catalogs[tenant], asking).map_err(|fault| fault.to_string())
     }

@@ -2,6 +2,7 @@
 //! the tests hold what they say against these.
 
 mod access;
+mod ancestry;
 mod callbacks;
 mod care;
 mod catalog;
@@ -32,6 +33,7 @@ pub fn add_all(mut all: ComponentsBuilder) -> ComponentsBuilder {
         catalog: AppliedEntity AppliedChange Export Resource;
         past: Proposal SavedPlan DraftedOperation Draft NewDraft DraftedCluster CarriedOut Happened ClusterDiff
             ReplayDifference Replayed;
+        ancestry: Foundation FoundationChange;
         access: TenantChange User UserChange Token TokenRequest NewToken IssuedToken Login LoggedIn
             Caller PasswordChange;
         callbacks: Callback CallbackChange NewCallback Delivery DeliveryTry WholeDelivery;
