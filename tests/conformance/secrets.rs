@@ -1,6 +1,6 @@
 //! Secrets: taken, used by tasks, and shown to nobody.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 
