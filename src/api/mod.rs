@@ -13,6 +13,7 @@ mod capacity;
 mod care;
 mod cluster_changes;
 mod cluster_life;
+mod cluster_values;
 mod cluster_view;
 mod clusters;
 mod deliveries;
@@ -98,6 +99,7 @@ fn user_routes(routes: &mut Routes<'_>) {
     deliveries::routes(routes);
     provisioners::user_routes(routes);
     cluster_life::routes(routes);
+    cluster_values::routes(routes);
     cluster_changes::routes(routes);
     care::routes(routes);
     drafted_clusters::routes(routes);

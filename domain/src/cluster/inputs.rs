@@ -10,8 +10,10 @@ use sha2::{Digest, Sha256};
 
 use super::named::{Host, Names};
 use super::order::view;
+use super::outputs;
 use super::state::{Cluster, Node};
-use crate::entity::{Members, OnChange, Service, ServiceAction};
+use super::values::{Layer, Layered, effective};
+use crate::entity::{Input, Members, OnChange, Output, Service, ServiceAction};
 use crate::id::NodeId;
 use crate::macros::{self, ClusterView};
 use crate::plan::{Observed, Unit, UnitId, Wanted, defines};
@@ -118,7 +120,8 @@ impl<'a> Reading<'a> {
         let values = match &service.inputs {
             // Who takes the whole configuration takes its members beside it.
             None => {
-                let mut values = macros::expand_map(&self.cluster.config, &self.view, Some(node)).ok()?;
+                let config = effective(self.cluster, self.cluster.nodes.get(node), Some(service));
+                let mut values = macros::expand_map(&config, &self.view, Some(node)).ok()?;
                 values.extend(members_of_all(self.cluster, service));
                 values
             }
@@ -192,19 +195,37 @@ pub(super) fn values(
     node: &NodeId,
 ) -> Option<Map<String, Value>> {
     let mut values = members_of_all(cluster, service);
+    let config = effective(cluster, cluster.nodes.get(node), Some(service));
     for input in service.inputs.iter().flatten() {
         let place = input.place();
         let value = match (place.strip_prefix(OUTPUTS), place.strip_prefix(MEMBERS)) {
             (Some(output), _) => given(cluster, output),
             (None, Some(service)) => members_of(cluster, service),
             (None, None) => {
-                let found = in_config(&cluster.config, input.place()).cloned().unwrap_or(Value::Null);
+                let found = in_config(&config, input.place()).cloned().unwrap_or(Value::Null);
                 macros::expand_tree(&found, view, Some(node)).ok()?
             }
         };
         values.insert(input.name.clone(), value);
     }
     Some(values)
+}
+
+/// What the services of a node take from others, by its place: `outputs`, the service and the name. Secrets are masked.
+#[must_use]
+pub fn taken_outputs(cluster: &Cluster, node: &Node) -> Vec<Layered> {
+    let services = node.properties.services.iter().filter_map(|name| cluster.definitions.get(name));
+    let places: BTreeSet<&str> =
+        services.flat_map(|service| service.inputs.iter().flatten()).map(Input::place).collect();
+    let named = places.into_iter().filter_map(|place| place.strip_prefix(OUTPUTS));
+    let taken = named.filter_map(|output| {
+        let (service, name) = output.split_once('.')?;
+        let place = ["outputs", service, name].map(str::to_owned).to_vec();
+        let mut value = given(cluster, output);
+        outputs::mask_tokens(&mut value);
+        Some(Layered { place, value, layer: Layer::Output, service: Some(service.to_owned()) })
+    });
+    taken.collect()
 }
 
 /// A place in the configuration: keys with dots between them, the longest key first where keys hold dots themselves.
@@ -272,13 +293,16 @@ fn given(cluster: &Cluster, output: &str) -> Value {
     }
     let declared = cluster.definitions.get(service);
     match declared.and_then(|it| it.outputs.iter().find(|output| output.name == name)) {
-        Some(output) => Value::Object(given_by_hosts(cluster, service, output.reported())),
+        Some(output) => Value::Object(given_by_hosts(cluster, service, output)),
         None => Value::Null,
     }
 }
 
-/// What the tasks of a service reported under a name, by host name of the nodes that stay.
-pub(super) fn given_by_hosts(cluster: &Cluster, service: &str, reported: &str) -> Map<String, Value> {
-    let given = |node: &Node| Some((host(node), node.results.get(reported)?.clone()));
+/// What the tasks of a service reported as an output, or else its default, by host name of the nodes that stay.
+pub(super) fn given_by_hosts(cluster: &Cluster, service: &str, output: &Output) -> Map<String, Value> {
+    let given = |node: &Node| {
+        let value = node.results.get(output.reported()).or(output.default.as_ref())?;
+        Some((host(node), value.clone()))
+    };
     carrying(cluster, service).filter_map(given).collect()
 }

@@ -56,6 +56,8 @@ mod operations;
 #[cfg(test)]
 mod order;
 #[cfg(test)]
+mod outputs;
+#[cfg(test)]
 mod pause;
 #[cfg(test)]
 mod preview;
@@ -83,6 +85,8 @@ mod sketch;
 mod stale;
 #[cfg(test)]
 mod sync_template;
+#[cfg(test)]
+mod values;
 #[cfg(test)]
 mod warn_of_expiry;
 #[cfg(test)]

@@ -60,7 +60,7 @@ fn reconfigured(world: &mut World, rollout: Option<Rollout>, key: &str, value: V
         Some((outer, inner)) => config[outer][inner] = value,
         None => config[key] = value,
     }
-    world.tell(Command::Reconfigure { config, rollout, by: "ann".into() }).unwrap();
+    world.tell(Command::Reconfigure { config, nodes: BTreeMap::new(), rollout, by: "ann".into() }).unwrap();
 }
 
 /// The tasks of the latest job in an order in which they ran, each as it is written.
@@ -136,7 +136,12 @@ fn only_those_who_take_a_value_are_brought_up_again() {
     let same = world.cluster.config.clone();
     assert!(
         world
-            .tell(Command::Reconfigure { config: same, rollout: None, by: "ann".into() })
+            .tell(Command::Reconfigure {
+                config: same,
+                nodes: BTreeMap::new(),
+                rollout: None,
+                by: "ann".into()
+            })
             .unwrap()
             .is_empty()
     );

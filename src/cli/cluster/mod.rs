@@ -25,6 +25,7 @@ mod services;
 pub mod shapes;
 mod show;
 mod ssh;
+mod values;
 mod wait;
 mod why;
 
@@ -62,6 +63,7 @@ pub async fn run(command: ClusterCommand, client: &Client, screen: &Screen) -> R
         ClusterCommand::Services(seen) => services::list(&seen, client, screen).await,
         ClusterCommand::Config(args) => config::run(&args, client, screen).await,
         ClusterCommand::Plan(args) => plan::run(&args, client, screen).await,
+        ClusterCommand::Values(args) => values::run(&args, client, screen).await,
         ClusterCommand::Why(args) => why::run(&args, client, screen).await,
         ClusterCommand::Jobs(seen) => jobs::run(&seen, client, screen).await,
         ClusterCommand::Watch { which, timeout } => {
