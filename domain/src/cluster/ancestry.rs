@@ -173,10 +173,11 @@ impl Published {
                 continue;
             }
             let Some(definition) = cluster.definitions.get(name) else { continue };
-            let outputs = definition
-                .outputs
-                .iter()
-                .map(|output| (output.name.clone(), super::inputs::given_by_hosts(cluster, name, output)));
+            // Secrets stay in the cluster that holds them.
+            let outputs =
+                definition.outputs.iter().filter(|output| !output.sensitive).map(|output| {
+                    (output.name.clone(), super::inputs::given_by_hosts(cluster, name, output))
+                });
             let offered =
                 Offered { provides: definition.dependencies.provides.clone(), outputs: outputs.collect() };
             services.insert(name.clone(), offered);
