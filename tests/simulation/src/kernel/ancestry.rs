@@ -47,10 +47,20 @@ impl World<'_> {
         if !state.kin.children.is_empty() && events.iter().any(rests) {
             timers.push(Timer::HandDown(id));
         }
+        let ends = |event: &Event| matches!(event, Event::JobEnded { .. } | Event::LayoutRefused { .. });
+        let may_need_else = |event: &Event| {
+            let of_kin = matches!(event, Event::ChildAdopted { .. } | Event::ChildReleased { .. });
+            let of_services = matches!(event, Event::WantedChanged { .. } | Event::ServicesAdded { .. });
+            of_kin || of_services || matches!(event, Event::ClusterRequested { .. })
+        };
         if !state.kin.origins.is_empty() {
             match state.status {
-                ClusterStatus::Terminated => timers.push(Timer::Leave(id)),
-                _ => timers.push(Timer::Rely(id)),
+                ClusterStatus::Terminated if events.iter().any(ends) => timers.push(Timer::Leave(id)),
+                ClusterStatus::Terminated => {}
+                _ if events.iter().any(|event| ends(event) || may_need_else(event)) => {
+                    timers.push(Timer::Rely(id))
+                }
+                _ => {}
             }
         }
         for timer in timers {
