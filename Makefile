@@ -10,6 +10,8 @@ FEATURES ?= --features simulation
 MINUTES ?= 10
 # The first seed of `make simulate`.
 SEED ?= 0
+# Which clusters `make states` looks at; all when it is empty.
+CLUSTER ?=
 # Where the demo keeps its data; `make demo-clean` removes it.
 DEMO_DIR ?= /var/lib/cooperage-demo
 
@@ -17,7 +19,7 @@ DEMO_DIR ?= /var/lib/cooperage-demo
 USER_RUSTFLAGS := $(RUSTFLAGS)
 export RUSTFLAGS = $(strip $(USER_RUSTFLAGS) $(if $(shell command -v mold),-C link-arg=-fuse-ld=mold))
 
-.PHONY: help demo demo-clean test check lint unit fuzz simulate mutants fmt bench run build audit packages rust root
+.PHONY: help demo demo-clean test check lint unit fuzz simulate states mutants fmt bench run build audit packages rust root
 .NOTPARALLEL:
 
 help: ## What can be done here
@@ -51,7 +53,11 @@ fuzz: rust ## Send anything at all to a server, for MINUTES=10 per port and engi
 simulate: rust ## Clusters in simulated time, while everything goes wrong that can, for MINUTES=10
 	$(CARGO) run --release --locked $(FEATURES) -- simulate --minutes $(MINUTES) --seed $(SEED)
 
-mutants: rust ## Whether the simulation finds deliberate bugs in the kernel
+states: rust ## Every state of larger clusters, to the last: takes long; of one of them with CLUSTER=name
+	COOPERAGE_STATES="$(CLUSTER)" $(CARGO) test --release --locked -p cooperage-domain --test operations -- --ignored --nocapture larger_clusters
+
+mutants: rust ## Whether deliberate bugs in the kernel are found by the simulation, and in the states of small clusters
+	$(CARGO) test --release --locked -p cooperage-domain --features mutants --test operations -- --nocapture deliberate_bugs
 	$(CARGO) test --release --locked -p cooperage-simulation --no-default-features --features mutants --test mutants -- --nocapture
 
 fmt: ## Format all sources

@@ -18,6 +18,7 @@ mod held_back;
 mod message;
 mod overdue;
 mod pursue;
+mod report;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

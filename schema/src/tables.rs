@@ -366,5 +366,6 @@ diesel::table! {
         changed_by -> Text,
         done_ms -> Nullable<BigInt>,
         done_by -> Nullable<Text>,
+        tenant -> Nullable<Text>,
     }
 }

@@ -191,17 +191,39 @@ struct Reconfiguration {
     config: Option<Map<String, Value>>,
     /// What changes in it: a JSON merge patch (RFC 7396).
     patch: Option<Value>,
+    /// By id, number or host name: what changes in the configuration of a node, likewise.
+    #[serde(default)]
+    nodes: BTreeMap<String, Map<String, Value>>,
     rollout: Option<Rollout>,
     #[serde(flatten)]
     fields: Fields,
 }
 
+/// Changes of single nodes, by their ids.
+fn of_nodes(
+    cluster: &Cluster,
+    changes: BTreeMap<String, Map<String, Value>>,
+) -> Result<BTreeMap<NodeId, Map<String, Value>>, Problem> {
+    let mut nodes = BTreeMap::new();
+    for (name, change) in changes {
+        let twice = nodes.insert(node_named(cluster, "nodes", &name)?, change);
+        if twice.is_some() {
+            let detail = format!("nodes: {name:?} is a node that is named twice");
+            let problem = Problem::new(StatusCode::BAD_REQUEST, detail).at("nodes", &name);
+            return Err(problem.with_remedy("name each node once, by its id, number or host name"));
+        }
+    }
+    Ok(nodes)
+}
+
 /// `POST /v2/clusters/{id}/reconfigure`: other values, written where they are taken.
 pub async fn reconfigure(state: State, identity: Identity, id: Id, on: Asked, body: web::Bytes) -> Answer {
-    let Reconfiguration { config, patch, rollout, fields } = body::parse(&body)?;
+    let Reconfiguration { config, patch, nodes, rollout, fields } = body::parse(&body)?;
     let cluster = state.cluster(&identity, &id).await?;
+    let nodes = of_nodes(&cluster, nodes)?;
     let config = match (config, patch) {
         (Some(config), None) => config,
+        (None, None) if !nodes.is_empty() => cluster.config.clone(),
         (None, Some(patch @ Value::Object(_))) => {
             let mut config = Value::Object(cluster.config.clone());
             json_patch::merge(&mut config, &patch);
@@ -215,7 +237,7 @@ pub async fn reconfigure(state: State, identity: Identity, id: Id, on: Asked, bo
             ));
         }
     };
-    let command = Command::Reconfigure { config, rollout, by: identity.user.clone() };
+    let command = Command::Reconfigure { config, nodes, rollout, by: identity.user.clone() };
     operate_with(&state, identity, &cluster, (command, on), fields.provider_fields).await
 }
 
@@ -374,26 +396,28 @@ pub async fn cancel(state: State, identity: Identity, id: Id, on: Asked, body: w
 
 /// Nodes by id, host name with or without domain, or number.
 fn named(cluster: &Cluster, names: &[String]) -> Result<BTreeSet<NodeId>, Problem> {
-    let find = |name: &String| {
-        let is = |node: &&cooperage_domain::cluster::Node| {
-            let host = node.properties.hostname.as_deref().unwrap_or_default();
-            node.id.as_str() == name
-                || node.properties.nodenum.to_string() == *name
-                || host == name
-                || host.split('.').next() == Some(name)
-        };
-        cluster.nodes.values().find(is).map(|node| node.id.clone()).ok_or_else(|| {
-            let hosts: Vec<&str> = cluster
-                .nodes_by_number()
-                .into_iter()
-                .filter_map(|node| node.properties.hostname.as_deref())
-                .take(20)
-                .collect();
-            let detail = format!("nodes: cluster {} has no node {name:?}", cluster.id);
-            Problem::new(StatusCode::BAD_REQUEST, detail)
-                .at("nodes", name)
-                .with_remedy(format!("name nodes by id, number or host name; it has {}", hosts.join(", ")))
-        })
+    names.iter().map(|name| node_named(cluster, "nodes", name)).collect()
+}
+
+/// A node by its id, number or host name, given in the field `field`.
+pub fn node_named(cluster: &Cluster, field: &str, name: &str) -> Result<NodeId, Problem> {
+    let is = |node: &&cooperage_domain::cluster::Node| {
+        let host = node.properties.hostname.as_deref().unwrap_or_default();
+        node.id.as_str() == name
+            || node.properties.nodenum.to_string() == name
+            || host == name
+            || host.split('.').next() == Some(name)
     };
-    names.iter().map(find).collect()
+    cluster.nodes.values().find(is).map(|node| node.id.clone()).ok_or_else(|| {
+        let hosts: Vec<&str> = cluster
+            .nodes_by_number()
+            .into_iter()
+            .filter_map(|node| node.properties.hostname.as_deref())
+            .take(20)
+            .collect();
+        let detail = format!("{field}: cluster {} has no node {name:?}", cluster.id);
+        Problem::new(StatusCode::BAD_REQUEST, detail)
+            .at(field, name)
+            .with_remedy(format!("name nodes by id, number or host name; it has {}", hosts.join(", ")))
+    })
 }

@@ -2,40 +2,31 @@
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, HttpResponseBuilder, web};
-use cooperage_actors::registry::Create;
-use cooperage_domain::cluster::{
-    Accepted, Asking, Cluster, ClusterRequest, ClusterStatus, Event, Nodes, Origins, create, replay,
-};
+use cooperage_domain::cluster::{Cluster, ClusterRequest};
 use cooperage_domain::id::{ClusterId, JobId};
-use cooperage_domain::quota::Usage;
 use cooperage_schema::ClusterFilter;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use uuid::Uuid;
 
-use super::ancestry::{Ancestry, adopt, release, warn};
-use super::apply::refuse_cycles;
+use super::ancestry::Ancestry;
 use super::audit::about;
 use super::body;
 use super::cluster_changes;
 use super::cluster_view::{add_lease_left, details, plan, status};
 use super::edge::{Keyed, StateTag};
 use super::export;
+use super::founding::{found, fresh_number};
 use super::identity::Identity;
 use super::logs;
 use super::paging::Paging;
 use super::preview;
 use super::problem::Problem;
-use super::reservations::Reservation;
 use super::routes::Routes;
 use super::secret_fields::SecretFields;
 use super::state::AppState;
 use super::time_travel;
 use super::waiting;
-use super::within_quota::reserve;
 
-/// Name of the counter that numbers clusters.
-const CLUSTER_NUMBERS: &str = "clusters";
 /// Name of the list of clusters in its cursors.
 const LIST: &str = "clusters";
 
@@ -137,77 +128,9 @@ async fn ask(
         // Created before the server was killed; only the answer was not given.
         return Ok(HttpResponse::Ok().json(json!({ "id": id })));
     }
-    // One moment for all, so that a lease is exactly as long as it says.
-    let (asker, strict, now) = (identity.clone(), query.strict, state.clock.now());
-    let solved = state
-        .blocking(move |state| {
-            let asking = asking(state, &asker, now, origins);
-            solve(state, asking, &request, &key, strict)
-        })
-        .await?;
-    let Solved { accepted, nodes, reserved: _reserved } = solved;
-    let (id, has_secrets) = (accepted.order.id, !accepted.secrets.is_empty());
-    let warning = ancestry.warning(accepted.order.expires);
-    let events = create(accepted.order, nodes, now)?;
-    let created = found(&state, identity, id, events).await;
-    if created.is_err() && has_secrets {
-        state.blocking(move |state| Ok(state.vault.forget(id)?)).await?;
-    }
-    created?;
-    let mut answer = json!({ "id": id });
-    if let Some(warning) = &warning {
-        answer["warning"] = warning.as_str().into();
-    }
-    let mut answer = HttpResponse::Ok().json(answer);
-    if let Some(warning) = warning {
-        warn(&mut answer, &warning);
-    }
-    Ok(about(answer, format!("/v2/clusters/{id}")))
-}
-
-/// Brings a cluster into being, known to those it is built upon before.
-async fn found(state: &State, identity: Identity, id: ClusterId, events: Vec<Event>) -> Result<(), Problem> {
-    let new = replay(&events).filter(|new| new.status != ClusterStatus::Terminated);
-    if let Some(new) = &new {
-        adopt(state, new, &identity.user).await?;
-    }
-    let who = identity.user.clone();
-    let message = Create { id, tenant: identity.tenant, events, who: identity.user };
-    let created = state.registry.send(message).await.map_err(Problem::internal)?;
-    if let (Err(_), Some(new)) = (&created, &new) {
-        release(state, new, &who).await;
-    }
-    Ok(created?)
-}
-
-/// Looks up, checks, numbers and solves. Waits for the database.
-fn solve(
-    state: &AppState,
-    asking: Asking,
-    request: &ClusterRequest,
-    key: &Keyed,
-    strict: bool,
-) -> Result<Solved, Problem> {
-    let tenant = asking.account.tenant_id.clone();
-    let reserved = reserve(state, &tenant, Usage { clusters: 1, nodes: request.machines().into() })?;
-    let catalog = state.catalog(&tenant)?;
-    // Checked before a number is used up.
-    let accepted = request.accept(&catalog, asking)?;
-    refuse_cycles(accepted.order.definitions.values())?;
-    if strict {
-        accepted.solve(&catalog).map_err(|refusal| Problem::from(&refusal))?;
-    }
-    let id = number(state, key)?;
-    if let Some(reserved) = &reserved {
-        reserved.is_for(id);
-    }
-    let accepted = numbered(accepted, id);
-    let nodes = accepted.lay_out(&catalog);
-    if !accepted.secrets.is_empty() && nodes.is_ok() {
-        // Before the cluster is there: its first task may need them at once.
-        state.vault.keep(&tenant, id, accepted.secrets.clone())?;
-    }
-    Ok(Solved { accepted, nodes, reserved })
+    let number = move |state: &AppState| number(state, &key);
+    let founded = found(&state, &identity, (request, ancestry), number, query.strict).await?;
+    Ok(about(founded.told(), format!("/v2/clusters/{}", founded.id)))
 }
 
 /// The number of a new cluster: a fresh one, or the one that was bound to the request's key by an attempt that was cut off.
@@ -215,36 +138,9 @@ fn number(state: &AppState, key: &Keyed) -> Result<ClusterId, Problem> {
     if let Some(bound) = key.cluster() {
         return Ok(bound);
     }
-    let limits = &state.settings.limits;
-    let number = state.store.next_number(CLUSTER_NUMBERS, limits.ids_start, limits.ids_increment)?;
-    key.bind(&state.store, ClusterId(number))?;
-    Ok(ClusterId(number))
-}
-
-/// A request ready to become a cluster.
-struct Solved {
-    accepted: Accepted,
-    nodes: Nodes,
-    /// Held until the cluster counts itself.
-    reserved: Option<Reservation>,
-}
-
-fn numbered(mut accepted: Accepted, id: ClusterId) -> Accepted {
-    accepted.order.id = id;
-    accepted
-}
-
-/// What is added to a request: who asks, when, under which limits, and what the cluster is built upon.
-pub(super) fn asking(state: &AppState, identity: &Identity, now: i64, origins: Origins) -> Asking {
-    Asking {
-        account: identity.account(),
-        // Numbered once everything is known to hold.
-        id: ClusterId(0),
-        seed: Uuid::new_v4(),
-        now,
-        limits: state.settings.job_limits(),
-        origins,
-    }
+    let fresh = fresh_number(state)?;
+    key.bind(&state.store, fresh)?;
+    Ok(fresh)
 }
 
 /// An answer about a cluster as it is now, on which a change may be based.

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::apply::refuse_cycles;
 use super::asked::{Asked, Purpose};
-use super::clusters::asking;
+use super::founding::asking;
 use super::identity::Identity;
 use super::problem::Problem;
 use super::saved_plans;

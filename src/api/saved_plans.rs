@@ -47,6 +47,7 @@ pub async fn save(
     let text = |value: Value| value.to_string();
     let plan = Proposal {
         cluster: cluster.id,
+        tenant: None,
         number: 0,
         kind: ProposalKind::Plan,
         title: preview.action.clone().unwrap_or_default(),

@@ -8,6 +8,7 @@ mod audit;
 mod bucket;
 mod care;
 mod catalog;
+mod drafted_clusters;
 #[path = "../lab/mod.rs"]
 mod lab;
 mod living;

@@ -173,9 +173,10 @@ impl Published {
                 continue;
             }
             let Some(definition) = cluster.definitions.get(name) else { continue };
-            let outputs = definition.outputs.iter().map(|output| {
-                (output.name.clone(), super::inputs::given_by_hosts(cluster, name, output.reported()))
-            });
+            let outputs = definition
+                .outputs
+                .iter()
+                .map(|output| (output.name.clone(), super::inputs::given_by_hosts(cluster, name, output)));
             let offered =
                 Offered { provides: definition.dependencies.provides.clone(), outputs: outputs.collect() };
             services.insert(name.clone(), offered);

@@ -62,6 +62,9 @@ pub enum Command {
     Reconfigure {
         /// The whole new configuration.
         config: Map<String, Value>,
+        /// What changes in the configuration of single nodes, by node; `null` takes a value away.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        nodes: BTreeMap<NodeId, Map<String, Value>>,
         /// How it goes through the nodes.
         rollout: Option<Rollout>,
         /// Who asks.

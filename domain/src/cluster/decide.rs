@@ -36,8 +36,8 @@ fn decided(cluster: &Cluster, command: Command, now: i64) -> Result<Vec<Event>, 
         Command::Replace { nodes, lost, rollout, by } => {
             replace::replace(cluster, Replacement { nodes, lost, rollout }, &by, now)
         }
-        Command::Reconfigure { config, rollout, by } => {
-            reconfigure::reconfigure(cluster, config, rollout, &by, now)
+        Command::Reconfigure { config, nodes, rollout, by } => {
+            reconfigure::reconfigure(cluster, config, &nodes, rollout, &by, now)
         }
         Command::Upgrade { template, definitions, rollout, by } => {
             upgrade::upgrade(cluster, Newer { template, definitions }, rollout, &by, now)

@@ -5,17 +5,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use super::named::{Host, Names};
 use super::order::view;
+use super::outputs;
 use super::state::{Cluster, Node};
-use crate::entity::{Members, OnChange, Service, ServiceAction};
+use super::values::{Layer, Layered, effective};
+use crate::entity::{Input, Members, OnChange, Output, Service, ServiceAction};
 use crate::id::NodeId;
 use crate::macros::{self, ClusterView};
 use crate::plan::{Observed, Unit, UnitId, Wanted, defines};
-use crate::task::{NodeProperties, TaskName};
+use crate::task::TaskName;
 
 /// How a value is named that another service gives.
 pub(super) const OUTPUTS: &str = "outputs.";
@@ -104,39 +106,25 @@ enum Unknown {
 struct Reading<'a> {
     cluster: &'a Cluster,
     view: ClusterView<'a>,
-    /// The host names of `hosts`, in the same order.
-    names: Option<AhoCorasick>,
-    hosts: Vec<Host<'a>>,
-}
-
-/// A host that may be named among values.
-struct Host<'a> {
-    name: &'a str,
-    /// `None` while its machine is not there.
-    addresses: Option<&'a BTreeMap<String, String>>,
+    names: Names<'a>,
 }
 
 impl<'a> Reading<'a> {
     fn of(cluster: &'a Cluster) -> Self {
-        let published = cluster.kin.origins.ancestors().flat_map(|published| published.nodes.values());
-        let theirs = published.map(|node| (node, !node.ipaddresses.is_empty()));
-        let own = cluster.nodes.values().map(|node| (&node.properties, is_there(cluster, node)));
-        let named = |(node, is_there): (&'a NodeProperties, bool)| {
-            let name = node.hostname.as_deref().filter(|name| !name.is_empty())?;
-            Some(Host { name, addresses: is_there.then_some(&node.ipaddresses) })
-        };
-        let hosts: Vec<Host<'a>> = own.chain(theirs).filter_map(named).collect();
-        let names = hosts.iter().map(|host| host.name);
-        // Names that are too many for an automaton are looked for by nobody: values count without addresses then.
-        let names = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(names).ok();
-        Self { cluster, view: view(cluster), names, hosts }
+        Self { cluster, view: view(cluster), names: Names::of(cluster) }
     }
 
     /// Of everything a service is brought up with on a node: its values, the addresses behind them, and the fields of its
     /// actions that bring it up.
     fn hash(&self, service: &Service, node: &NodeId, unknown: Unknown) -> Option<String> {
         let values = match &service.inputs {
-            None => macros::expand_map(&self.cluster.config, &self.view, Some(node)).ok()?,
+            // Who takes the whole configuration takes its members beside it.
+            None => {
+                let config = effective(self.cluster, self.cluster.nodes.get(node), Some(service));
+                let mut values = macros::expand_map(&config, &self.view, Some(node)).ok()?;
+                values.extend(members_of_all(self.cluster, service));
+                values
+            }
             Some(_) => values(self.cluster, &self.view, service, node)?,
         };
         let mut fields = BTreeMap::new();
@@ -152,15 +140,8 @@ impl<'a> Reading<'a> {
             }
         }
         let values = sorted(&Value::Object(values));
-        let values = match (&service.inputs, members_of_all(self.cluster, service)) {
-            // Who takes the whole configuration takes its members beside it.
-            (None, members) if !members.is_empty() => {
-                serde_json::to_string(&(values, fields, sorted(&Value::Object(members))))
-            }
-            _ => serde_json::to_string(&(values, fields)),
-        };
-        let values = values.ok()?;
-        let addresses = self.addresses(&values);
+        let addresses = self.addresses(&values, fields.values());
+        let values = serde_json::to_string(&(values, fields)).ok()?;
         if unknown == Unknown::Missing && addresses.values().any(Option::is_none) {
             return None;
         }
@@ -168,17 +149,28 @@ impl<'a> Reading<'a> {
         Some(digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// The addresses of the nodes that a text names; `None` for those whose machines are not there yet.
-    fn addresses(&self, text: &str) -> BTreeMap<&str, Option<&BTreeMap<String, String>>> {
-        let found = self.names.iter().flat_map(|names| names.find_iter(text));
-        let hosts = found.filter_map(|found| self.hosts.get(found.pattern().as_usize()));
-        hosts.map(|host| (host.name, host.addresses)).collect()
+    /// The addresses of the nodes that a value or one of the texts names; `None` for those whose machines are not there yet.
+    fn addresses<'t>(
+        &self,
+        value: &'t Value,
+        texts: impl Iterator<Item = &'t String>,
+    ) -> BTreeMap<&'a str, Option<&'a BTreeMap<String, String>>> {
+        let mut named = self.names.in_value(value);
+        named.extend(texts.flat_map(|text| self.names.in_text(text)));
+        let of_host = |(name, host): (&'a str, Host<'a>)| {
+            let is_there = match host.own {
+                Some(id) => is_there(self.cluster, id),
+                None => !host.properties.ipaddresses.is_empty(),
+            };
+            (name, is_there.then_some(&host.properties.ipaddresses))
+        };
+        named.into_iter().map(of_host).collect()
     }
 }
 
 /// Whether a node's machine is there, with its addresses.
-fn is_there(cluster: &Cluster, node: &Node) -> bool {
-    let machine = cluster.units.get(&UnitId::machine(node.id.clone()));
+fn is_there(cluster: &Cluster, node: &NodeId) -> bool {
+    let machine = cluster.units.get(&UnitId::machine(node.clone()));
     machine.is_some_and(|machine| machine.observed >= Observed::Confirmed)
 }
 
@@ -203,19 +195,37 @@ pub(super) fn values(
     node: &NodeId,
 ) -> Option<Map<String, Value>> {
     let mut values = members_of_all(cluster, service);
+    let config = effective(cluster, cluster.nodes.get(node), Some(service));
     for input in service.inputs.iter().flatten() {
         let place = input.place();
         let value = match (place.strip_prefix(OUTPUTS), place.strip_prefix(MEMBERS)) {
             (Some(output), _) => given(cluster, output),
             (None, Some(service)) => members_of(cluster, service),
             (None, None) => {
-                let found = in_config(&cluster.config, input.place()).cloned().unwrap_or(Value::Null);
+                let found = in_config(&config, input.place()).cloned().unwrap_or(Value::Null);
                 macros::expand_tree(&found, view, Some(node)).ok()?
             }
         };
         values.insert(input.name.clone(), value);
     }
     Some(values)
+}
+
+/// What the services of a node take from others, by its place: `outputs`, the service and the name. Secrets are masked.
+#[must_use]
+pub fn taken_outputs(cluster: &Cluster, node: &Node) -> Vec<Layered> {
+    let services = node.properties.services.iter().filter_map(|name| cluster.definitions.get(name));
+    let places: BTreeSet<&str> =
+        services.flat_map(|service| service.inputs.iter().flatten()).map(Input::place).collect();
+    let named = places.into_iter().filter_map(|place| place.strip_prefix(OUTPUTS));
+    let taken = named.filter_map(|output| {
+        let (service, name) = output.split_once('.')?;
+        let place = ["outputs", service, name].map(str::to_owned).to_vec();
+        let mut value = given(cluster, output);
+        outputs::mask_tokens(&mut value);
+        Some(Layered { place, value, layer: Layer::Output, service: Some(service.to_owned()) })
+    });
+    taken.collect()
 }
 
 /// A place in the configuration: keys with dots between them, the longest key first where keys hold dots themselves.
@@ -283,13 +293,16 @@ fn given(cluster: &Cluster, output: &str) -> Value {
     }
     let declared = cluster.definitions.get(service);
     match declared.and_then(|it| it.outputs.iter().find(|output| output.name == name)) {
-        Some(output) => Value::Object(given_by_hosts(cluster, service, output.reported())),
+        Some(output) => Value::Object(given_by_hosts(cluster, service, output)),
         None => Value::Null,
     }
 }
 
-/// What the tasks of a service reported under a name, by host name of the nodes that stay.
-pub(super) fn given_by_hosts(cluster: &Cluster, service: &str, reported: &str) -> Map<String, Value> {
-    let given = |node: &Node| Some((host(node), node.results.get(reported)?.clone()));
+/// What the tasks of a service reported as an output, or else its default, by host name of the nodes that stay.
+pub(super) fn given_by_hosts(cluster: &Cluster, service: &str, output: &Output) -> Map<String, Value> {
+    let given = |node: &Node| {
+        let value = node.results.get(output.reported()).or(output.default.as_ref())?;
+        Some((host(node), value.clone()))
+    };
     carrying(cluster, service).filter_map(given).collect()
 }

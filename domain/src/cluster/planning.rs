@@ -80,7 +80,9 @@ pub(super) fn change(
     change.renew_also(inputs::stale_since(cluster, &changed));
     let settled = inputs::settled(&changed);
     change.renew.retain(|unit, _| !settled.contains(unit));
-    change.settled = settled;
+    // What only this change would have asked for needs no word: then the change says the same when it is decided once more.
+    let asked_before = |unit: &UnitId| cluster.units.get(unit).is_some_and(|unit| !unit.renew.is_empty());
+    change.settled = settled.into_iter().filter(asked_before).collect();
     let changed = after(cluster, &[wanted(&change)]);
     let next = NextNumbers::of(cluster);
     let tasks = match &rollout {

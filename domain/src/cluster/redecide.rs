@@ -79,7 +79,8 @@ fn decisions(cluster: &Cluster, ahead: &[Event], now: i64) -> Vec<Decision> {
     }
 }
 
-/// Events as they were recorded by releases that told neither the hash of values with an attempt nor the kind of a failure.
+/// Events as they were recorded by releases that told neither the hash of values with an attempt nor the kind of a failure, and
+/// that named as settled also what nobody had asked for before.
 fn as_early_releases(mut events: Vec<Event>, recorded: &[Event]) -> Vec<Event> {
     for (event, then) in events.iter_mut().zip(recorded) {
         match (event, then) {
@@ -91,6 +92,11 @@ fn as_early_releases(mut events: Vec<Event>, recorded: &[Event]) -> Vec<Event> {
                 Event::TaskFailed { outcome: Outcome { kind: None, .. }, .. }
                 | Event::UnitProbed { outcome: Outcome { kind: None, .. }, .. },
             ) => outcome.kind = None,
+            (Event::WantedChanged { change, .. }, Event::WantedChanged { change: recorded, .. })
+                if recorded.settled.is_superset(&change.settled) =>
+            {
+                change.settled.clone_from(&recorded.settled);
+            }
             _ => {}
         }
     }

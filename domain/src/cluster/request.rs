@@ -281,9 +281,9 @@ impl ClusterRequest {
         provider_fields::overlay(&mut provider, &fields.plain);
         let parameters = parameters_of(&catalog.provider_types, &provider.providertype);
         let own = take(parameters, &mut provider.provisioner);
-        let secrets = ClusterSecrets { provider: own, given: fields.sensitive };
-        let services =
-            if self.services.is_empty() { template.defaults.services.clone() } else { self.services.clone() };
+        let secrets = ClusterSecrets::of(own, fields.sensitive);
+        let services = if self.services.is_empty() { &template.defaults.services } else { &self.services };
+        let services = layout::with_companions(&catalog.services, services);
         let config = self.config.clone().unwrap_or_else(|| template.defaults.config.clone());
         check_macros(&config)?;
         let definitions = definitions(catalog, &services);

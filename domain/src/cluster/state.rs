@@ -135,6 +135,9 @@ pub struct Node {
     pub id: NodeId,
     /// What is known of it.
     pub properties: NodeProperties,
+    /// Configuration for it alone, over that of the cluster; with macros as written.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub config: Map<String, Value>,
     /// What its tasks reported, laid beside the rest of what later tasks are given. Belongs to the present machine.
     pub results: Map<String, Value>,
     /// The attempt at CREATE since which there may be a machine, even if the provider said that it failed; `None` when
@@ -149,7 +152,7 @@ impl Node {
     #[must_use]
     pub fn new(id: NodeId, properties: NodeProperties) -> Self {
         let given_hostname = properties.hostname.clone();
-        Self { id, properties, results: Map::new(), asked: None, given_hostname }
+        Self { id, properties, config: Map::new(), results: Map::new(), asked: None, given_hostname }
     }
 
     /// Whether a machine must be given back before the node can be forgotten.
@@ -228,6 +231,14 @@ impl Cluster {
         let of = |id: &NodeId| self.units.get(&UnitId::machine(id.clone()));
         of(node).is_some_and(|unit| !wanted(unit))
             && self.nodes.keys().any(|other| of(other).is_some_and(wanted))
+    }
+
+    /// All nodes that are.
+    pub(super) fn leaving(&self) -> BTreeSet<&NodeId> {
+        let machines =
+            self.units.iter().filter(|(id, _)| id.is_machine() && self.nodes.contains_key(&id.node));
+        let (gone, stay): (Vec<_>, Vec<_>) = machines.partition(|(_, unit)| unit.wanted == Wanted::Absent);
+        if stay.is_empty() { BTreeSet::new() } else { gone.into_iter().map(|(id, _)| &id.node).collect() }
     }
 
     /// Whether what is wanted of it can be changed: it is at rest, with its nodes known and usable as a rule.

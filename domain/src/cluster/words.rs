@@ -153,6 +153,7 @@ fn changed(cluster: &Cluster, change: &WantedChange) -> String {
     let parts = [
         change.template.as_ref().map(|template| format!("template {}", template.base.name)),
         change.config.as_ref().map(|_| "another configuration".to_owned()),
+        nodes("get another configuration", named(&mut change.node_config.keys())),
         (!newer.is_empty()).then(|| format!("definitions of {}", listed(&newer))),
         nodes("come", change.nodes.values().filter_map(|node| node.hostname.clone()).collect()),
         nodes("go", named(&mut change.leaving.keys())),

@@ -3,11 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::base::{Base, Entity, Kind, Link, check_name};
 use super::requirement::{Members, Requirement, Requirements, Scope, Written};
+use crate::cluster::outputs;
 use crate::invalid::Invalid;
+use crate::macros;
 
 /// Something that runs on nodes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -35,6 +38,14 @@ pub struct Service {
         skip_serializing_if = "BTreeMap::is_empty"
     )]
     pub errands: BTreeMap<String, Errand>,
+    /// Its own configuration, where nobody says otherwise: the weakest layer.
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::null_as_default",
+        skip_serializing_if = "Map::is_empty"
+    )]
+    #[schema(value_type = Object)]
+    pub defaults: Map<String, Value>,
     /// The values it takes. It is brought up again when one of them changes, and only then. Absent: it takes the whole
     /// configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,6 +109,16 @@ pub struct Output {
     /// Its name in what the service's tasks report. Absent: as the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// What a value must be like: a JSON Schema. A task that reports another one has failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub schema: Option<Value>,
+    /// The value while none has been reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<Value>,
+    /// Whether the value is a secret: shown to nobody but the tasks of services that take it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sensitive: bool,
 }
 
 /// What is done when a value that a service takes changes.
@@ -132,6 +153,30 @@ impl Output {
     #[must_use]
     pub fn reported(&self) -> &str {
         self.path.as_deref().unwrap_or(&self.name)
+    }
+}
+
+impl Output {
+    fn check(&self) -> Result<(), Invalid> {
+        if self.name.is_empty() {
+            return Err(Invalid::new("outputs.name", "", "is empty", "say how others call the value"));
+        }
+        if self.sensitive && self.default.is_some() {
+            let fault = "has a default, which would be stored in clear, but is sensitive";
+            let remedy = "leave the default out, or let it be no secret";
+            return Err(Invalid::new("outputs.default", &self.name, fault, remedy));
+        }
+        let Some(schema) = &self.schema else { return Ok(()) };
+        outputs::check_schema(schema, self.default.as_ref()).map_err(|(field, words)| {
+            let (fault, remedy) = match field {
+                "schema" => (
+                    "has a schema that cannot be used",
+                    "correct the JSON Schema; it may refer to itself only",
+                ),
+                _ => ("has a default that is not as its schema says", "correct the default, or the schema"),
+            };
+            Invalid::new(format!("outputs.{field}"), &self.name, format!("{fault}: {words}"), remedy)
+        })
     }
 }
 
@@ -255,6 +300,13 @@ impl Service {
         Ok(())
     }
 
+    fn check_defaults(&self) -> Result<(), Invalid> {
+        macros::references(&Value::Object(self.defaults.clone())).map(drop).map_err(|fault| {
+            let fault = format!("hold a macro that cannot be read: {fault}");
+            Invalid::new("defaults", "", fault, "correct the macro")
+        })
+    }
+
     fn check_inputs(&self) -> Result<(), Invalid> {
         let own = format!("outputs.{}.", self.base.name);
         for input in self.inputs.iter().flatten() {
@@ -271,10 +323,7 @@ impl Service {
                 return Err(Invalid::new("inputs.at", input.place(), fault, "take it from another service"));
             }
         }
-        match self.outputs.iter().find(|output| output.name.is_empty()) {
-            Some(_) => Err(Invalid::new("outputs.name", "", "is empty", "say how others call the value")),
-            None => Ok(()),
-        }
+        self.outputs.iter().try_for_each(Output::check)
     }
 }
 
@@ -337,6 +386,7 @@ impl Entity for Service {
         }
         self.check_errands()?;
         self.check_inputs()?;
+        self.check_defaults()?;
         for (action, spec) in &self.provisioner.actions {
             if spec.automator.is_empty() {
                 return Err(Invalid::new(

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::reason::{Reason, ReasonKind, listed};
 use super::{Catalog, LayoutRequest};
 use crate::dependency_cycle::{Phase, dependency_cycles};
-use crate::entity::{ClusterTemplate, Compatibility, Kind, Requirement, Scope, Service, SizeLimits};
+use crate::entity::{
+    ClusterTemplate, Compatibility, Kind, Requirement, Requirements, Scope, Service, SizeLimits,
+};
 
 /// The request with the template's defaults filled in; empty text and empty lists count as not given.
 #[derive(Debug, Clone)]
@@ -281,7 +283,7 @@ fn unmet(
         let needs = Phase::ALL.map(|phase| &phase.dependencies(service).requires);
         let gaps: BTreeMap<&str, &Requirement> = needs
             .into_iter()
-            .flat_map(|needs| needs.each())
+            .flat_map(Requirements::each)
             .filter(|required| !met(required))
             .map(|required| (required.name.as_str(), required))
             .collect();

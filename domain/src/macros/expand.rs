@@ -122,7 +122,7 @@ fn values(basic: &Basic, view: &ClusterView<'_>, node: Option<&NodeId>) -> Resul
 }
 
 /// The node a macro is seen from.
-fn here<'a>(view: &ClusterView<'a>, node: Option<&'a NodeId>) -> Result<Member<'a>, Lack> {
+fn here<'a>(view: &'a ClusterView<'_>, node: Option<&'a NodeId>) -> Result<Member<'a>, Lack> {
     let Some(id) = node else {
         return Err(Lack {
             missing: "it speaks of a node and stands where there is none".into(),

@@ -122,7 +122,14 @@ fn operated() -> World {
     let mut config = world.cluster.config.clone();
     config.insert("key".into(), "newer".into());
     let rollout = Some(Rollout { canary: 1, on_failure: OnFailure::Pause, hold: 5, ..Rollout::default() });
-    world.tell(Command::Reconfigure { config, rollout, by: "ann".into() }).unwrap();
+    world
+        .tell(Command::Reconfigure {
+            config,
+            nodes: std::collections::BTreeMap::new(),
+            rollout,
+            by: "ann".into(),
+        })
+        .unwrap();
     world.run_with(|task| i64::from(task.name == TaskName::Probe));
     world.tell(Command::Cancel { undo: true, by: "ann".into() }).unwrap();
     world.run_all();

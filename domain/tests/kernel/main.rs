@@ -18,6 +18,8 @@ mod cases;
 #[cfg(test)]
 mod check;
 #[cfg(test)]
+mod companions;
+#[cfg(test)]
 mod configure;
 #[cfg(test)]
 mod create;
@@ -54,6 +56,8 @@ mod operations;
 #[cfg(test)]
 mod order;
 #[cfg(test)]
+mod outputs;
+#[cfg(test)]
 mod pause;
 #[cfg(test)]
 mod preview;
@@ -81,6 +85,8 @@ mod sketch;
 mod stale;
 #[cfg(test)]
 mod sync_template;
+#[cfg(test)]
+mod values;
 #[cfg(test)]
 mod warn_of_expiry;
 #[cfg(test)]

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cooperage_domain::cluster::{
     ClusterStatus, Command, Effect, FollowUp, JobStatus, OnFailure, Refusal, Resize, Revision, Rollout,
-    decide, due, nodes_added,
+    ServiceChange, decide, due, nodes_added,
 };
-use cooperage_domain::entity::{ErrandNodes, HardwareType, ImageType, OnChange, Service};
+use cooperage_domain::entity::{ErrandNodes, HardwareType, ImageType, OnChange, Service, ServiceAction};
 use cooperage_domain::id::NodeId;
 use cooperage_domain::layout::{Growth, Shrinkage};
 use cooperage_domain::plan::{ClusterAction, Observed, Wanted};
@@ -60,7 +60,7 @@ fn reconfigured(world: &mut World, rollout: Option<Rollout>, key: &str, value: V
         Some((outer, inner)) => config[outer][inner] = value,
         None => config[key] = value,
     }
-    world.tell(Command::Reconfigure { config, rollout, by: "ann".into() }).unwrap();
+    world.tell(Command::Reconfigure { config, nodes: BTreeMap::new(), rollout, by: "ann".into() }).unwrap();
 }
 
 /// The tasks of the latest job in an order in which they ran, each as it is written.
@@ -136,7 +136,12 @@ fn only_those_who_take_a_value_are_brought_up_again() {
     let same = world.cluster.config.clone();
     assert!(
         world
-            .tell(Command::Reconfigure { config: same, rollout: None, by: "ann".into() })
+            .tell(Command::Reconfigure {
+                config: same,
+                nodes: BTreeMap::new(),
+                rollout: None,
+                by: "ann".into()
+            })
             .unwrap()
             .is_empty()
     );
@@ -404,5 +409,37 @@ fn who_knows_a_node_by_name_is_told_when_it_gets_another_address() {
     let elsewhere: Vec<String> =
         world.planned().into_iter().filter(|label| !label.starts_with("n1:")).collect();
     assert_eq!(elsewhere, ["n0:CONFIGURE:lb"]);
+    assert_eq!(world.cluster.status, ClusterStatus::Active);
+}
+
+#[test]
+fn a_way_back_knows_nothing_of_nodes_that_were_leaving() {
+    let mut world = World::created(&balanced(2));
+    shrink(&mut world, Shrinkage::To(2));
+    world.run_failing(TaskName::Delete, 1);
+    assert_eq!(world.cluster.status, ClusterStatus::Inconsistent);
+    let nodes = BTreeSet::from([node_id("n1")]);
+    world.tell(Command::Replace { nodes, lost: false, rollout: None, by: "ann".into() }).unwrap();
+    world.run_all();
+    assert_eq!((world.cluster.status, world.cluster.nodes.len()), (ClusterStatus::Active, 2));
+    // Nothing that is wanted has changed since, so there is nothing to do.
+    let to = world.cluster.previous.clone().unwrap();
+    assert_eq!(world.tell(Command::RollBack { to, rollout: None, by: "ann".into() }).unwrap(), []);
+}
+
+#[test]
+fn what_rests_takes_nothing_up_when_its_upgrade_is_taken_back() {
+    let sketch = Sketch::new("web: start stop\nn1 = web");
+    let mut world = World::created(&sketch).changed(ServiceChange::Stop, "");
+    let mut newer = world.cluster.definitions["web"].clone();
+    let spec = newer.provisioner.actions.get_mut(&ServiceAction::Start).unwrap();
+    spec.fields.insert("script".into(), "newer.sh".into());
+    let definitions = BTreeMap::from([("web".to_owned(), newer)]);
+    world.tell(Command::Upgrade { template: None, definitions, rollout: None, by: "ann".into() }).unwrap();
+    world.run_all();
+    let to = world.cluster.previous.clone().unwrap();
+    // That it is decided the same once more is checked there.
+    world.tell(Command::RollBack { to, rollout: None, by: "ann".into() }).unwrap();
+    world.run_all();
     assert_eq!(world.cluster.status, ClusterStatus::Active);
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cooperage_domain::cluster::{Account, CreateOrder, Limits, Origins};
-use cooperage_domain::entity::{ActionSpec, Service, ServiceAction};
+use cooperage_domain::entity::{ActionSpec, Requirement, Scope, Service, ServiceAction};
 use cooperage_domain::id::{ClusterId, NodeId};
 use cooperage_domain::task::NodeProperties;
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ impl Default for Sketch {
 
 impl Sketch {
     /// Reads lines of two forms: `NODE = SERVICE...`, and `SERVICE: ACTION... | NAME...` for a service that needs the
-    /// services behind the bar to run.
+    /// services behind the bar to run: `NAME@node` on the same machine.
     pub fn new(text: &str) -> Self {
         let mut sketch = Self::default();
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -113,6 +113,10 @@ fn service(line: &str) -> Service {
             .actions
             .insert(key, ActionSpec { automator: "shell".into(), fields, timeout: None });
     }
-    service.dependencies.runtime.requires = needs.split_whitespace().map(str::to_owned).collect();
+    let required = |word: &str| match word.split_once('@') {
+        Some((name, "node")) => Requirement { scope: Scope::Node, ..Requirement::plain(name) },
+        _ => Requirement::plain(word),
+    };
+    service.dependencies.runtime.requires = needs.split_whitespace().map(required).collect();
     service
 }

@@ -167,7 +167,7 @@ fn add(case: &Value) -> Result<(), String> {
     let expect = &case["expect"];
     match (
         expect["result"].as_str(),
-        add_services(&template(case), &groups, &read(&case["when"]["services"])),
+        add_services(&template(case), &[], &groups, &read(&case["when"]["services"])),
     ) {
         (Some("ok"), Ok(addition)) => {
             same_layout(expect.get("layout"), &addition.layout)?;

@@ -8,7 +8,7 @@ use cooperage_domain::plan::{Observed, UnitId};
 use cooperage_domain::task::{TaskName, TaskReport};
 
 /// What becomes of an attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// It does what it is to do, and says so.
     Done,
@@ -36,30 +36,61 @@ impl Outcome {
 
 /// The machines that there are, by the node that each was made for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Machines(BTreeSet<NodeId>);
+pub struct Machines {
+    there: BTreeSet<NodeId>,
+    /// Given back while the cluster still counts on them: nobody said that their DELETE succeeded.
+    vanished: BTreeSet<NodeId>,
+    /// Ended by themselves.
+    died: BTreeSet<NodeId>,
+}
 
 impl Machines {
     /// Carries an attempt out. Doing it twice is as doing it once: a machine is found again by the node it is for.
     pub fn see(&mut self, task: &Task, outcome: Outcome) {
-        match task.name {
-            TaskName::Create if outcome.is_effective() => drop(self.0.insert(task.node.clone())),
-            TaskName::Delete if outcome.is_effective() => drop(self.0.remove(&task.node)),
-            _ => {}
+        if !outcome.is_effective() || !matches!(task.name, TaskName::Create | TaskName::Delete) {
+            return;
+        }
+        let node = &task.node;
+        self.died.remove(node);
+        if task.name == TaskName::Create {
+            self.there.insert(node.clone());
+            self.vanished.remove(node);
+        } else {
+            self.there.remove(node);
+            self.vanished.insert(node.clone());
+        }
+    }
+
+    /// A machine ends by itself.
+    pub fn die(&mut self, node: &NodeId) {
+        if self.there.remove(node) {
+            self.died.insert(node.clone());
         }
     }
 
     pub fn has(&self, node: &NodeId) -> bool {
-        self.0.contains(node)
+        self.there.contains(node)
+    }
+
+    /// How the machine of a node is: whether it is there, was given back without a word, or ended.
+    pub fn of(&self, node: &NodeId) -> (bool, bool, bool) {
+        (self.has(node), self.vanished.contains(node), self.died.contains(node))
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.there.is_empty()
     }
 
     /// Panics unless the journal knows every machine that there is, and every machine that it counts on is there.
-    pub fn check(&self, cluster: &Cluster) {
+    pub fn check(&mut self, cluster: &Cluster) {
+        let counted = |id: &NodeId| {
+            let machine = cluster.units.get(&UnitId::machine(id.clone()));
+            machine.is_some_and(|it| it.observed > Observed::Absent)
+        };
+        self.vanished.retain(counted);
+        self.died.retain(counted);
         let known = |id: &NodeId| cluster.nodes.get(id).is_some_and(Node::may_have_machine);
-        for id in &self.0 {
+        for id in &self.there {
             assert!(known(id), "the journal does not know the machine of {id}");
         }
         if cluster.status == ClusterStatus::Terminated {
@@ -67,28 +98,12 @@ impl Machines {
         }
         if cluster.status == ClusterStatus::Active {
             let nodes: BTreeSet<NodeId> = cluster.nodes.keys().cloned().collect();
-            assert_eq!(self.0, nodes, "an active cluster has the machines of its nodes");
+            let made: BTreeSet<NodeId> = self.there.union(&self.died).cloned().collect();
+            assert_eq!(made, nodes, "an active cluster has the machines of its nodes");
         }
-        if cluster.status != ClusterStatus::Pending {
-            let counted = |id: &&NodeId| {
-                cluster
-                    .units
-                    .get(&UnitId::machine((*id).clone()))
-                    .is_some_and(|it| it.observed > Observed::Absent)
-            };
-            // One whose DELETE said that it failed is counted on until it says that it succeeded.
-            let going = |id: &NodeId| deleted(cluster, id);
-            for id in cluster.nodes.keys().filter(counted).filter(|id| !going(id)) {
-                assert!(self.0.contains(id), "{id} has no machine");
-            }
+        for id in cluster.nodes.keys().filter(|id| counted(id)) {
+            let explained = self.vanished.contains(id) || self.died.contains(id);
+            assert!(self.has(id) || explained, "{id} has no machine");
         }
     }
-}
-
-/// Whether the latest job tried to give the machine of a node back.
-fn deleted(cluster: &Cluster, node: &NodeId) -> bool {
-    cluster
-        .jobs
-        .values()
-        .any(|job| job.tasks_of(node).any(|task| task.name == TaskName::Delete && !task.attempts.is_empty()))
 }

@@ -26,6 +26,8 @@ mod states;
 #[cfg(test)]
 mod table;
 #[cfg(test)]
+mod waits;
+#[cfg(test)]
 #[path = "../kernel/world.rs"]
 #[allow(dead_code, reason = "the kernel's tests use all of it")]
 mod world;

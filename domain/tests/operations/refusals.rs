@@ -54,7 +54,7 @@ fn impossible() -> Vec<Command> {
         Command::Replace { nodes: nodes.clone(), lost: true, rollout: None, by: by() },
         table::replace(&["n1"], false, Some(bad)),
         Command::Configure { config: macros.clone(), restart: true, by: by() },
-        Command::Reconfigure { config: macros, rollout: None, by: by() },
+        Command::Reconfigure { config: macros, nodes: BTreeMap::new(), rollout: None, by: by() },
         Command::Prolong { expires: 1, by: by() },
         errand("no", "smoke", BTreeSet::new()),
         errand("db", "smoke", BTreeSet::new()),

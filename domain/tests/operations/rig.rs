@@ -235,11 +235,11 @@ impl Rig {
 
 /// All that is wanted of a cluster but its units, in lines.
 pub fn wanted(cluster: &Cluster) -> End {
-    let Revision { template, definitions, config, nodes, wanted } = Revision::of(cluster);
+    let Revision { template, definitions, config, node_config, nodes, wanted } = Revision::of(cluster);
     let nodes = nodes.iter().map(|(id, node)| format!("node {id}: {node:?}"));
     let definitions = definitions.values().map(|service| format!("service {service:?}"));
     let wanted = wanted.iter().map(|(id, wanted)| format!("{id} is wanted {wanted:?}"));
-    let rest = [format!("template {template:?}"), format!("config {config:?}")];
+    let rest = [format!("template {template:?}"), format!("config {config:?} {node_config:?}")];
     nodes.chain(definitions).chain(wanted).chain(rest).collect()
 }
 

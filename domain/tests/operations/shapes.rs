@@ -30,20 +30,26 @@ fn for_each(test: fn(&Operation)) {
 /// Commands by which what runs is started and ended: every row is made of them.
 const MACHINERY: [&str; 4] = ["StartAttempt", "FinishAttempt", "TimeOutAttempt", "TimeOutQueue"];
 
-#[test]
-fn every_command_has_a_row() {
+/// Names of all commands that a cluster can be told.
+pub fn commands() -> BTreeSet<&'static str> {
     let source = include_str!("../../src/cluster/command.rs");
-    let variants = source.lines().filter_map(|line| {
+    let names = source.lines().filter_map(|line| {
         let name = line.strip_prefix("    ")?;
         let name = name.strip_suffix(" {").or_else(|| name.strip_suffix(','))?;
         name.starts_with(char::is_uppercase).then_some(name)
     });
-    let variants: BTreeSet<&str> = variants.filter(|name| !MACHINERY.contains(name)).collect();
-    assert!(variants.len() > 10, "{variants:?}");
+    let names: BTreeSet<&str> = names.collect();
+    assert!(names.len() > 10, "{names:?}");
+    names
+}
+
+#[test]
+fn every_command_has_a_row() {
+    let variants = commands().into_iter().filter(|name| !MACHINERY.contains(name));
     let rows = OPERATIONS.iter().filter_map(|row| Some((row.command?)((row.ready)().cluster())));
     let rows: Vec<String> = rows.map(|command| format!("{command:?}")).collect();
     let in_row = |name: &&str| rows.iter().any(|row| row.split(' ').next() == Some(*name));
-    let missing: Vec<&&str> = variants.iter().filter(|name| !in_row(name)).collect();
+    let missing: Vec<&str> = variants.filter(|name| !in_row(name)).collect();
     assert!(missing.is_empty(), "no row of the table tells a cluster to {missing:?}");
 }
 

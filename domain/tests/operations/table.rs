@@ -285,7 +285,7 @@ pub fn configure(restart: bool) -> Command {
 
 pub fn reconfigure(cluster: &Cluster, rollout: Option<Rollout>) -> Command {
     let title = if cluster.config == config("two") { "three" } else { "two" };
-    Command::Reconfigure { config: config(title), rollout, by: by() }
+    Command::Reconfigure { config: config(title), nodes: BTreeMap::new(), rollout, by: by() }
 }
 
 /// One server first, then one by one, each probed at once and after a while.

@@ -7,6 +7,7 @@ mod ancestry;
 mod book;
 mod care;
 mod living;
+mod proposals;
 mod table;
 
 use std::collections::HashMap;

@@ -11,7 +11,7 @@ use super::draft::{ApplyPlanArgs, DraftCommand};
 use super::export::ExportArgs;
 use super::living::{
     AddServiceArgs, CancelArgs, ConvergeArgs, ErrandArgs, MachinesArgs, RemoveServiceArgs, ResizeArgs,
-    RollBackArgs, ServicesArgs, SetArgs, UpgradeArgs,
+    RollBackArgs, ServicesArgs, SetArgs, UpgradeArgs, ValuesArgs,
 };
 use super::past::{ClusterDiffArgs, HistoryArgs, PlanArgs, ShowArgs};
 use super::{FieldArgs, PreviewArgs, WaitArgs, WatchArgs, YesArgs};
@@ -71,6 +71,12 @@ Services are configured anew and, unless told otherwise, restarted.")]
   cooperage cluster plan shop                  the latest job
   cooperage cluster plan shop 00000042-001     an earlier one")]
     Plan(PlanArgs),
+    /// Show the values that services see, and which layer each comes from
+    #[command(after_help = "Examples:
+  cooperage cluster values shop                what all nodes have in common
+  cooperage cluster values shop --node 1003    what the services of one node see
+  cooperage cluster values shop --node 1003 -o json")]
+    Values(ValuesArgs),
     /// Say of each task that waits why it does
     #[command(after_help = "Examples:
   cooperage cluster why shop

@@ -57,6 +57,12 @@ pub struct CreateArgs {
     /// Show nodes, tasks and predicted time, and create nothing
     #[arg(long = "dry-run", visible_alias = "plan")]
     pub dry_run: bool,
+    /// Keep it as a draft that somebody commits later
+    #[arg(long, conflicts_with = "dry_run")]
+    pub draft: bool,
+    /// What the draft is for
+    #[arg(long, requires = "draft")]
+    pub title: Option<String>,
     /// For how long to wait.
     #[command(flatten)]
     pub wait: WaitArgs,

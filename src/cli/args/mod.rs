@@ -27,7 +27,7 @@ pub use cluster::{
 pub use create::CreateArgs;
 pub use draft::{ApplyPlanArgs, DraftCommand, DraftedArgs};
 pub use export::ExportArgs;
-pub use living::{AddServiceArgs, ServicesArgs};
+pub use living::{AddServiceArgs, ServicesArgs, ValuesArgs};
 pub use nouns::Noun;
 pub use past::{ClusterDiffArgs, HistoryArgs, PlanArgs, ShowArgs};
 pub use provisioner::{ProvisionerArgs, ProvisionerNoun};

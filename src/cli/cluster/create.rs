@@ -13,7 +13,7 @@ use crate::cli::args::CreateArgs;
 use crate::cli::client::Client;
 use crate::cli::failure::Failure;
 use crate::cli::screen::Screen;
-use crate::cli::{duration, entity};
+use crate::cli::{drafted_cluster, duration, entity};
 use crate::documents;
 
 /// Creates a cluster, or shows what would be created.
@@ -26,6 +26,9 @@ pub async fn run(args: &CreateArgs, client: &Client, screen: &Screen) -> Result<
     let request = ClusterRequest { config: config(args, client).await?, ..request(args)? };
     if args.dry_run {
         return preview::run(&request, client, screen).await;
+    }
+    if args.draft {
+        return drafted_cluster::draft(preview::as_json(&request), args.title.as_ref(), client, screen).await;
     }
     let id = create(&request, client, screen).await?;
     screen.note(&format!("cluster {} is {id}", args.name));

@@ -127,6 +127,10 @@ pub struct Node {
     properties: Option<NodeProperties>,
     #[serde(skip_serializing_if = "Option::is_none")]
     links: Option<Vec<Link>>,
+    /// Configuration for this node alone, over that of the cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    config: Option<Value>,
     /// Why it is left alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     maintenance: Option<Maintenance>,

@@ -10,6 +10,7 @@ mod clusters;
 mod living;
 mod operation;
 mod past;
+mod values;
 
 use utoipa::openapi::ComponentsBuilder;
 
@@ -28,8 +29,9 @@ pub fn add_all(mut all: ComponentsBuilder) -> ComponentsBuilder {
         care: Maintenance MaintenanceReason HealSwitch DownNote UnitHealth NodeHealth HealthReport;
         living: SizeChange MachinesAnew Reconfiguration UpgradeOrder RollBackOrder Convergence ErrandOrder
             Cancellation;
+        values: ClusterValues ValuesNode LayeredValue;
         catalog: AppliedEntity AppliedChange Export Resource;
-        past: Proposal SavedPlan DraftedOperation Draft CarriedOut Happened ClusterDiff
+        past: Proposal SavedPlan DraftedOperation Draft NewDraft DraftedCluster CarriedOut Happened ClusterDiff
             ReplayDifference Replayed;
         ancestry: Foundation FoundationChange;
         access: TenantChange User UserChange Token TokenRequest NewToken IssuedToken Login LoggedIn
