@@ -13,6 +13,7 @@ use super::refusal::Refusal;
 use super::state::{Cluster, ClusterStatus};
 use crate::id::ClusterId;
 use crate::invalid::Invalid;
+use crate::mutant;
 use crate::plan::ClusterAction;
 
 /// A cluster is to be built upon this one, or needs something else of it than before.
@@ -87,7 +88,7 @@ pub(super) const fn is_asked(command: &Command) -> bool {
 
 /// Nothing that was decided on somebody's request takes a cluster away under those on top of it, or what they require.
 pub(super) fn keep_for_children(cluster: &Cluster, events: &[Event]) -> Result<(), Refusal> {
-    if cluster.kin.children.is_empty() {
+    if cluster.kin.children.is_empty() || mutant::is("deletes-under-children") {
         return Ok(());
     }
     let creates = cluster.latest_job().is_some_and(|job| job.action == ClusterAction::ClusterCreate);

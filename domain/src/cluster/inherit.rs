@@ -10,6 +10,7 @@ use super::wanted_change::WantedChange;
 use super::{inputs, planning};
 use crate::id::ClusterId;
 use crate::invalid::Invalid;
+use crate::mutant;
 use crate::plan::{ClusterAction, UnitId};
 use crate::task::TaskName;
 
@@ -25,7 +26,10 @@ pub(super) fn inherit(
         let remedy = "tell it of its parent or its foundation";
         return Err(Invalid::new("from", from, fault, remedy).into());
     };
-    if known.lineage == lineage || cluster.status == ClusterStatus::Terminated {
+    if known.lineage == lineage
+        || mutant::is("inherits-nothing")
+        || cluster.status == ClusterStatus::Terminated
+    {
         return Ok(Vec::new());
     }
     let mut events = vec![Event::Inherited { at: now, from, lineage }];
