@@ -38,7 +38,7 @@ pub struct Offered {
     /// Names it satisfies besides its own.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub provides: BTreeSet<String>,
-    /// The values it gives, by name; of each, by host name of the nodes.
+    /// The values it gives, by name, but for secret ones; of each, by host name of the nodes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub outputs: BTreeMap<String, Map<String, Value>>,
 }
@@ -173,7 +173,7 @@ impl Published {
                 continue;
             }
             let Some(definition) = cluster.definitions.get(name) else { continue };
-            // Secrets stay in the cluster that holds them.
+            // Secret ones are opened for the cluster's own tasks only.
             let outputs =
                 definition.outputs.iter().filter(|output| !output.sensitive).map(|output| {
                     (output.name.clone(), super::inputs::given_by_hosts(cluster, name, output))

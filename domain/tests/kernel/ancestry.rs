@@ -55,9 +55,10 @@ fn foundation() -> World {
     let mut sketch = Sketch::new("db: install start stop remove\nns: start stop remove\nb1 = db\nb2 = ns");
     let db = sketch.services.get_mut("db").unwrap();
     db.dependencies.provides.insert("sql".into());
-    db.outputs = serde_json::from_value(json!([{"name": "port"}])).unwrap();
+    db.outputs =
+        serde_json::from_value(json!([{"name": "port"}, {"name": "key", "sensitive": true}])).unwrap();
     let mut world = world(&sketch, BASE.0, Origins::default());
-    run(&mut world, "10.0.0", &json!({"port": 5432}));
+    run(&mut world, "10.0.0", &json!({"port": 5432, "key": {"$sealed": "abc"}}));
     assert_eq!(world.cluster.status, ClusterStatus::Active);
     world
 }
@@ -99,6 +100,7 @@ fn a_cluster_publishes_what_it_carries_with_addresses_and_outputs() {
     let [published] = published.as_slice() else { panic!("{published:?}") };
     assert_eq!((published.cluster, published.services.len()), (BASE, 2));
     assert_eq!(published.services["db"].outputs["port"], *json!({"b1.local": 5432}).as_object().unwrap());
+    assert!(!published.services["db"].outputs.contains_key("key"), "it is a secret");
     assert!(published.satisfies("sql") && published.satisfies("ns") && !published.satisfies("web"));
     assert_eq!(published.nodes[&node_id("b1")].ipaddresses["bind_v4"], "10.0.0.1");
     assert_eq!(published.nodes[&node_id("b1")].sshuser, "", "how to log in is nobody's business");
