@@ -162,6 +162,13 @@ impl Cloud {
         Ok(&self.runs[execution].fate)
     }
 
+    /// What a machine did last, if that has ended.
+    #[must_use]
+    pub fn ended_on(&self, node: &NodeId, now: i64) -> Option<Execution> {
+        let last = self.last.get(node)?;
+        self.runs.get(last).filter(|run| run.fate.end <= now).map(|_| *last)
+    }
+
     fn decide(&mut self, execution: Execution, node: &NodeId, name: TaskName, now: i64) -> Run {
         self.begun += 1;
         let (task, attempt) = execution;

@@ -119,6 +119,10 @@ impl Outside {
         let mut state = self.lock();
         state.settle();
         let now = state.now();
+        // One that outlived its server has ended without anybody who waited for it.
+        if let Some(ended) = state.cloud.ended_on(&wanted.node, now) {
+            state.stopped(ended, &wanted.node);
+        }
         let fate = state.cloud.begin(wanted, now)?.clone();
         if fate.end > now {
             let (execution, node) = (wanted.execution, &wanted.node);
