@@ -11,14 +11,16 @@
 //! A cluster and its nodes fail together: when one of them breaks, all end, and the registry starts them again from the
 //! journal. What the provisioner is executing for them goes on meanwhile.
 
+mod ancestry;
 mod farewell;
 mod handler;
 mod held_back;
 mod message;
 mod overdue;
 mod pursue;
+mod report;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use actix::{Actor, ActorContext, ActorFutureExt, Addr, AsyncContext, Context, WrapFuture};
@@ -84,6 +86,8 @@ pub struct Cluster {
     ranks: HashMap<u32, i64>,
     ranked_job: u32,
     logger: Logger,
+    /// What those it is built upon were told that it needs of them.
+    relies_on: BTreeMap<ClusterId, BTreeSet<String>>,
     /// Tells the registry when this actor is gone, however it goes.
     farewell: Farewell,
 }
@@ -109,6 +113,7 @@ impl Cluster {
             held_back: HeldBack::new(),
             ranks: HashMap::new(),
             ranked_job: 0,
+            relies_on: BTreeMap::new(),
             logger,
             farewell,
         }
@@ -147,6 +152,7 @@ impl Cluster {
                 Ok(()) => {
                     actor.note(&events);
                     actor.pursue(&events, ctx);
+                    actor.relate(&events);
                     done(actor, Ok(()), ctx);
                 }
                 Err(fault) => {
@@ -239,5 +245,6 @@ impl Actor for Cluster {
 
     fn started(&mut self, ctx: &mut Self::Context) {
         self.pursue_all(ctx);
+        self.rely();
     }
 }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use cooperage_domain::cluster::{CareChange, Cluster, Event, FailedNext, Job, Node, Task, TaskState};
+use cooperage_domain::cluster::{
+    CareChange, Cluster, Event, FailedNext, Inheritance, Job, Node, Task, TaskState,
+};
 use cooperage_domain::id::NodeId;
 use cooperage_domain::task::TaskName;
-use cooperage_schema::{ClusterRow, JobRow, NodeRow, Projection, TaskRow};
+use cooperage_schema::{AncestryRow, ClusterRow, JobRow, NodeRow, Projection, TaskRow};
 
 use crate::occurrence::occurrences;
 
@@ -30,6 +32,7 @@ pub fn project(cluster: &Cluster, events: &[Event]) -> Projection {
         tasks: touched.tasks.iter().filter_map(task_row).collect(),
         durations: Vec::new(),
         occurrences: occurrences(cluster, events),
+        ancestry: ancestry_row(cluster, events),
         gone: touched.gone.into_iter().collect(),
     }
 }
@@ -82,6 +85,9 @@ impl Touched {
             | Event::TemplateReplaced { .. }
             | Event::ProviderFieldsGiven { .. }
             | Event::LeaseWarned { .. }
+            | Event::ChildAdopted { .. }
+            | Event::ChildReleased { .. }
+            | Event::Inherited { .. }
             | Event::LeaseChanged { .. } => {}
             Event::CareChanged { change, .. } => self.nodes.extend(cared_for(change, cluster)),
             Event::JobFailed { job, .. } | Event::JobEnded { job, .. } => {
@@ -126,13 +132,32 @@ fn cluster_row(cluster: &Cluster) -> ClusterRow {
         provider: cluster.provider.base.name.clone(),
         created_ms: cluster.created,
         expires_ms: cluster.expires,
-        nodes: u32::try_from(cluster.nodes.len()).unwrap_or(u32::MAX),
+        nodes: u32::try_from(cluster.nodes_held()).unwrap_or(u32::MAX),
         latest_job: job.map(|job| job.id),
         steps_total: job.map_or(0, |job| u32::try_from(job.tasks.len()).unwrap_or(u32::MAX)),
         steps_done: job.map_or(0, |job| job.done),
         message: job.and_then(|job| job.message.clone()),
         summary: cluster.summary().to_string(),
     }
+}
+
+/// Written when a cluster is built upon others or carries others, and what it knows of them or is known to them changes.
+fn ancestry_row(cluster: &Cluster, events: &[Event]) -> Option<AncestryRow> {
+    let changes = |event: &Event| {
+        let of_rest = matches!(event, Event::ClusterRequested { .. } | Event::JobEnded { .. });
+        of_rest || matches!(event, Event::ChildAdopted { .. } | Event::Inherited { .. })
+    };
+    let kin = &cluster.kin;
+    if kin.origins.is_empty() && kin.children.is_empty() || !events.iter().any(changes) {
+        return None;
+    }
+    let held = |of: &Option<Inheritance>| of.as_ref().map(|held| (held.from, held.hash()));
+    Some(AncestryRow {
+        cluster: cluster.id,
+        parent: held(&kin.origins.parent),
+        foundation: held(&kin.origins.foundation),
+        hands_down: kin.hands_down.clone(),
+    })
 }
 
 fn node_row(cluster: &Cluster, node: &Node) -> NodeRow {

@@ -9,6 +9,7 @@
 //! takes. One that has nothing to do is stopped, and started when somebody asks for it: memory follows activity, not
 //! history.
 
+mod ancestry;
 mod lease;
 mod load;
 mod message;
@@ -29,6 +30,7 @@ use cooperage_schema::{Store, Vault};
 use slog::Logger;
 use tokio::sync::oneshot;
 
+pub use ancestry::{HandDown, Leave, Rely};
 pub use load::{FindError, event, read, read_at};
 pub use message::{Create, Find, FindPool, ListPools, Look, Stopped, Tell, TellAt, TellError};
 
@@ -90,6 +92,8 @@ pub struct Registry {
     /// Which pools of tenants keep that get theirs from here.
     limit: RunningLimit,
     started: u64,
+    /// Clusters of which others are being told what they publish, and whether they are to be told again.
+    handing_down: HashMap<ClusterId, bool>,
 }
 
 /// A cluster that was started and whose end is not known.
@@ -122,6 +126,7 @@ impl Registry {
             gate: None,
             veto_ms: 0,
             started: 0,
+            handing_down: HashMap::new(),
         }
     }
 

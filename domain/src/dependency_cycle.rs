@@ -129,11 +129,11 @@ mod tests {
     use super::*;
 
     fn service(name: &str, provides: &[&str], runtime_requires: &[&str], runtime_uses: &[&str]) -> Service {
-        let names = |list: &[&str]| list.iter().map(|&name| name.to_owned()).collect();
+        let names = |list: &[&str]| list.iter().map(|&name| name.to_owned()).collect::<BTreeSet<_>>();
         let mut service = Service::default();
         service.base.name = name.to_owned();
         service.dependencies.provides = names(provides);
-        service.dependencies.runtime.requires = names(runtime_requires);
+        service.dependencies.runtime.requires = names(runtime_requires).into();
         service.dependencies.runtime.uses = names(runtime_uses);
         service
     }

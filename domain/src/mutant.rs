@@ -24,7 +24,7 @@ mod chosen {
     use std::cell::Cell;
 
     /// All bugs there are.
-    pub const ALL: [&str; 16] = [
+    pub const ALL: [&str; 18] = [
         "starts-before-predecessors",
         "two-tasks-on-a-node",
         "forgets-machines-of-failed-creates",
@@ -41,6 +41,8 @@ mod chosen {
         "aborts-without-machines",
         "counts-in-the-process",
         "takes-nothing-up",
+        "deletes-under-children",
+        "inherits-nothing",
     ];
 
     thread_local! {

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use cooperage_domain::id::NodeId;
 use diesel::prelude::*;
 
+use crate::ancestry::ANCESTRY;
 use crate::append::{Append, AppendError, Appended};
 use crate::bulk::Holds::{Int, Text};
 use crate::bulk::{Insert, Present};
@@ -135,6 +136,8 @@ fn write_projections(engine: &mut Engine, appends: &[&Append]) -> QueryResult<()
     CLUSTERS.run(engine, &values(&clusters, |row| row.values()))?;
     let gone = clusters.iter().filter(|row| row.status == TERMINATED).map(|row| row.id);
     vault::wipe(engine, &gone.collect::<Vec<_>>())?;
+    let ancestry = newest(all().filter_map(|rows| rows.ancestry.as_ref()), |row| row.cluster);
+    ANCESTRY.run(engine, &values(&ancestry, |row| row.values()))?;
     let nodes = newest(all().flat_map(|rows| &rows.nodes), |row| row.id.as_str());
     NODES.run(engine, &values(&nodes, |row| row.values()))?;
     forget_nodes(engine, all())?;

@@ -11,7 +11,7 @@ use crate::engine::Engine;
 use crate::error::StoreError;
 use crate::projection::{ClusterRow, JobRow, NodeRow, TERMINATED, TaskRow};
 use crate::store::Store;
-use crate::tables::{clusters, jobs, nodes, tasks};
+use crate::tables::{ancestry, clusters, jobs, nodes, tasks};
 
 /// Which clusters to list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +20,10 @@ pub struct ClusterFilter {
     pub tenant: Option<String>,
     /// Only those this user asked for.
     pub owner: Option<String>,
+    /// Only those with this name.
+    pub name: Option<String>,
+    /// Only those that are built upon this one: it is their parent, or their foundation.
+    pub upon: Option<ClusterId>,
     /// Only those in one of these states; empty: in any.
     pub statuses: Vec<String>,
     /// Only those behind this one in the list: when it was created, in milliseconds since 1970, and its id.
@@ -30,7 +34,15 @@ pub struct ClusterFilter {
 
 impl Default for ClusterFilter {
     fn default() -> Self {
-        Self { tenant: None, owner: None, statuses: Vec::new(), behind: None, limit: u32::MAX }
+        Self {
+            tenant: None,
+            owner: None,
+            name: None,
+            upon: None,
+            statuses: Vec::new(),
+            behind: None,
+            limit: u32::MAX,
+        }
     }
 }
 
@@ -132,6 +144,15 @@ impl Store {
             }
             if let Some(owner) = &filter.owner {
                 query = query.filter(clusters::owner.eq(owner));
+            }
+            if let Some(name) = &filter.name {
+                query = query.filter(clusters::name.eq(name));
+            }
+            if let Some(upon) = filter.upon.map(|id| id.0.cast_signed()) {
+                let built = ancestry::table
+                    .filter(ancestry::parent.eq(upon).or(ancestry::foundation.eq(upon)))
+                    .select(ancestry::cluster);
+                query = query.filter(clusters::id.eq_any(built));
             }
             if !filter.statuses.is_empty() {
                 query = query.filter(clusters::status.eq_any(&filter.statuses));

@@ -6,6 +6,7 @@
 //!
 //! Events and snapshots are opaque text here: what they mean is the kernel's matter.
 
+mod ancestry;
 mod answer;
 mod append;
 mod append_batch;
@@ -61,6 +62,7 @@ mod vault;
 mod work;
 mod writer;
 
+pub use ancestry::AncestryRow;
 pub use append::{Append, AppendError, Appended, StoredEvent};
 pub use audit::AuditFilter;
 pub use audit_check::{AuditCheck, PRUNED_TOGETHER};

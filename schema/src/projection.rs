@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use cooperage_domain::id::{ClusterId, JobId, NodeId, TaskId};
 use cooperage_domain::task::TaskName;
 
+use crate::ancestry::AncestryRow;
 use crate::bulk::Holds::{Int, Text};
 use crate::bulk::{Insert, Present};
 use crate::durations::DurationSample;
@@ -26,6 +27,8 @@ pub struct Projection {
     pub durations: Vec<DurationSample>,
     /// What hooks may have to be told.
     pub occurrences: Vec<Occurrence>,
+    /// Whom the cluster is built upon.
+    pub ancestry: Option<AncestryRow>,
     /// Nodes that the cluster has no more.
     pub gone: Vec<NodeId>,
 }
@@ -51,7 +54,7 @@ pub struct ClusterRow {
     pub created_ms: i64,
     /// When it expires, in milliseconds since 1970; 0 is never.
     pub expires_ms: i64,
-    /// How many nodes it has.
+    /// How many nodes it has; while a job is under way that may be undone, at least as many as it would have then.
     pub nodes: u32,
     /// Number of its latest job, if it has one.
     pub latest_job: Option<JobId>,
@@ -282,9 +285,10 @@ impl Projection {
             self.jobs.iter().filter(|row| row.id.cluster != cluster).map(|row| row.id.to_string());
         let foreign_task =
             self.tasks.iter().filter(|row| row.id.job.cluster != cluster).map(|row| row.id.to_string());
+        let ancestry = self.ancestry.iter().filter(|row| row.cluster != cluster);
         let occurrences = self.occurrences.iter().filter(|row| row.cluster != cluster);
         let foreign_occurrence = occurrences.map(|row| row.cluster.to_string());
         let foreign = foreign_cluster.chain(foreign_node).chain(foreign_job).chain(foreign_task);
-        foreign.chain(foreign_occurrence).next()
+        foreign.chain(foreign_occurrence).chain(ancestry.map(|row| row.cluster.to_string())).next()
     }
 }

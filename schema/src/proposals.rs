@@ -20,6 +20,8 @@ pub enum ProposalKind {
     Plan,
     /// Worked on, and carried over to a later state where nothing is in its way.
     Draft,
+    /// The same for a cluster that does not exist yet.
+    NewCluster,
 }
 
 impl ProposalKind {
@@ -29,6 +31,7 @@ impl ProposalKind {
         match self {
             Self::Plan => "plan",
             Self::Draft => "draft",
+            Self::NewCluster => "new cluster",
         }
     }
 }
@@ -38,6 +41,8 @@ impl ProposalKind {
 pub struct Proposal {
     /// Of which cluster.
     pub cluster: ClusterId,
+    /// Whose cluster that would be, while it does not say so itself: of drafts of new clusters only.
+    pub tenant: Option<String>,
     /// From 1, in the order in which those of the cluster were made; 0 for one that is to be numbered.
     pub number: u64,
     /// Which kind.
@@ -82,12 +87,14 @@ type Columns = (
     String,
     Option<i64>,
     Option<String>,
+    Option<String>,
 );
 
 fn proposal(columns: Columns) -> Result<Proposal, StoreError> {
     let kind = match columns.2.as_str() {
         "plan" => ProposalKind::Plan,
         "draft" => ProposalKind::Draft,
+        "new cluster" => ProposalKind::NewCluster,
         other => return Err(StoreError::corrupt("column proposals.kind", other)),
     };
     Ok(Proposal {
@@ -105,6 +112,7 @@ fn proposal(columns: Columns) -> Result<Proposal, StoreError> {
         changed_ms: columns.11,
         changed_by: columns.12,
         done: columns.13.zip(columns.14),
+        tenant: columns.15,
     })
 }
 
@@ -140,6 +148,7 @@ impl Store {
             diesel::insert_into(proposals::table)
                 .values((
                     proposals::cluster.eq(cluster),
+                    proposals::tenant.eq(new.tenant),
                     proposals::number.eq(number),
                     proposals::kind.eq(new.kind.as_str()),
                     proposals::title.eq(new.title),
@@ -176,6 +185,21 @@ impl Store {
                 .filter(proposals::cluster.eq(cluster.0.cast_signed()))
                 .filter(proposals::kind.eq(kind.as_str()))
                 .order(proposals::number.desc())
+                .load(engine)?)
+        })?;
+        rows.into_iter().map(proposal).collect()
+    }
+
+    /// A tenant's drafts of clusters that do not exist yet, newest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn drafted_clusters(&self, tenant: &str) -> Result<Vec<Proposal>, StoreError> {
+        let rows: Vec<Columns> = self.read(|engine| {
+            Ok(proposals::table
+                .filter(proposals::kind.eq(ProposalKind::NewCluster.as_str()))
+                .filter(proposals::tenant.eq(tenant))
+                .order(proposals::cluster.desc())
                 .load(engine)?)
         })?;
         rows.into_iter().map(proposal).collect()

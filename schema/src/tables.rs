@@ -83,6 +83,24 @@ diesel::table! {
 }
 
 diesel::table! {
+    ancestry (cluster) {
+        cluster -> BigInt,
+        parent -> Nullable<BigInt>,
+        foundation -> Nullable<BigInt>,
+        hands_down -> Nullable<Text>,
+        parent_seen -> Nullable<Text>,
+        foundation_seen -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    foundations (tenant) {
+        tenant -> Text,
+        cluster -> BigInt,
+    }
+}
+
+diesel::table! {
     nodes (id) {
         id -> Text,
         cluster -> BigInt,
@@ -328,7 +346,7 @@ diesel::table! {
     }
 }
 
-diesel::allow_tables_to_appear_in_same_query!(clusters, nodes, ownership, servers, tasks);
+diesel::allow_tables_to_appear_in_same_query!(ancestry, clusters, nodes, ownership, servers, tasks);
 diesel::allow_tables_to_appear_in_same_query!(sessions, users);
 
 diesel::table! {
@@ -348,5 +366,6 @@ diesel::table! {
         changed_by -> Text,
         done_ms -> Nullable<BigInt>,
         done_by -> Nullable<Text>,
+        tenant -> Nullable<Text>,
     }
 }

@@ -7,7 +7,7 @@ use crate::error::StoreError;
 use crate::projection::TERMINATED;
 use crate::sql::{Statement, Value};
 use crate::store::Store;
-use crate::tables::{clusters, profiles, registered_nodes, tenants, tokens};
+use crate::tables::{clusters, foundations, profiles, registered_nodes, tenants, tokens};
 use crate::{callbacks, entities, keyring, resources, users};
 
 /// Id and name of the tenant of the installation's operators. It is there from the start and stays.
@@ -149,6 +149,7 @@ fn forget(engine: &mut Engine, id: &str) -> QueryResult<()> {
     callbacks::clear(engine, id)?;
     keyring::forget(engine, id)?;
     resources::clear(engine, id)?;
+    diesel::delete(foundations::table.filter(foundations::tenant.eq(id))).execute(engine)?;
     diesel::delete(profiles::table.filter(profiles::tenant.eq(id))).execute(engine)?;
     diesel::delete(registered_nodes::table.filter(registered_nodes::tenant.eq(id))).execute(engine)?;
     diesel::delete(tokens::table.filter(tokens::tenant.eq(id))).execute(engine)?;

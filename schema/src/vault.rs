@@ -3,7 +3,7 @@
 //! Each cluster's values are one text, sealed under the key of its tenant and bound to the cluster, so that a row copied to
 //! another cluster does not open.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cooperage_domain::cluster_secrets::ClusterSecrets;
@@ -17,6 +17,7 @@ use crate::engine::Engine;
 use crate::error::StoreError;
 use crate::keyring::{Keyring, Place};
 use crate::known_secrets::KnownSecrets;
+use crate::seal;
 use crate::secrets_error::SecretsError;
 use crate::sql::{Statement, Value};
 use crate::store::Store;
@@ -85,9 +86,41 @@ impl Vault {
     /// # Errors
     /// When the database cannot be read or written.
     pub fn give(&self, tenant: &str, cluster: ClusterId, given: Map<String, Json>) -> Result<(), StoreError> {
-        let before = self.values(cluster)?;
-        let provider = before.secrets.provider.clone();
-        self.keep(tenant, cluster, ClusterSecrets { provider, given })
+        self.change(tenant, cluster, move |values| values.given = given)
+    }
+
+    /// Keeps secret outputs of a cluster's services, and gives the tokens that stand for them, by the names of the values.
+    /// `in_use` are the hashes of the tokens that the cluster holds. Blocks until the values are durable.
+    ///
+    /// # Errors
+    /// When the database cannot be read or written.
+    pub fn seal_outputs(
+        &self,
+        tenant: &str,
+        cluster: ClusterId,
+        values: BTreeMap<String, Json>,
+        in_use: BTreeSet<String>,
+    ) -> Result<BTreeMap<String, Json>, StoreError> {
+        let fresh = seal::new_key().iter().map(|byte| format!("{byte:02x}")).collect();
+        self.change(tenant, cluster, move |kept| kept.seal(values, &in_use, fresh))
+    }
+
+    /// Changes what is kept of a cluster, in one transaction, so that nothing is lost that others keep meanwhile.
+    fn change<T: Send + 'static>(
+        &self,
+        tenant: &str,
+        cluster: ClusterId,
+        change: impl FnOnce(&mut ClusterSecrets) -> T + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (keyring, tenant) = (self.store.keyring(), tenant.to_owned());
+        let (values, given) = self.store.write(move |engine| {
+            let mut values = read(engine, &keyring, cluster)?;
+            let given = change(&mut values);
+            put(engine, &keyring, &tenant, cluster, &values)?;
+            Ok((values, given))
+        })?;
+        self.remember(cluster, values);
+        Ok(given)
     }
 
     /// A cluster's values; none when none are kept. Reads the database the first time.
@@ -190,7 +223,7 @@ fn open_legacy(keyring: &Keyring, cluster: &str, sealed: &str) -> Result<Cluster
     let sealed = sealed.strip_prefix(LEGACY).ok_or_else(damaged)?;
     let text = keyring.open_legacy(cluster, sealed)?.ok_or_else(damaged)?;
     let given = serde_json::from_slice(&text).map_err(|_| damaged())?;
-    Ok(ClusterSecrets { provider: Map::new(), given })
+    Ok(ClusterSecrets::of(Map::new(), given))
 }
 
 /// Wipes the values of clusters, inside the present transaction.

@@ -91,7 +91,7 @@ async fn order_again(state: &State, execution: Execution) -> Option<TaskOrder> {
     cluster.latest_job().filter(|job| job.id == task.job)?;
     let mut order = cluster::order(&cluster, task.number, attempt).ok()?;
     let secrets = state.vault.known(task.job.cluster).unwrap_or_default();
-    secrets.secrets.reveal_in(&mut order.config.provider);
+    secrets.secrets.reveal(&mut order);
     Some(order)
 }
 

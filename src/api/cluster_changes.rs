@@ -13,6 +13,7 @@ use cooperage_schema::SUPERADMIN;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::ancestry::{warn, warning_of};
 use super::asked::{Asked, Purpose};
 use super::body;
 use super::identity::Identity;
@@ -20,6 +21,7 @@ use super::preview;
 use super::problem::Problem;
 use super::routes::Routes;
 use super::state::AppState;
+use super::within_quota::reserve_for;
 
 pub(super) type State = web::Data<AppState>;
 pub(super) type Answer = Result<HttpResponse, Problem>;
@@ -129,7 +131,12 @@ pub async fn prolong(state: State, identity: Identity, id: Id, on: Asked, body: 
             .with_remedy("wait until its job has ended, or say whilePending: true"));
     }
     let command = Command::Prolong { expires, by: identity.user.clone() };
-    tell(&state, identity, &cluster, command, on).await
+    let warning = warning_of(&state, &cluster, expires).await?;
+    let mut answer = tell(&state, identity, &cluster, command, on).await?;
+    if let Some(warning) = warning {
+        warn(&mut answer, &warning);
+    }
+    Ok(answer)
 }
 
 #[derive(Debug, Deserialize)]
@@ -289,6 +296,14 @@ pub(super) async fn tell(
     command: Command,
     asked: Asked,
 ) -> Answer {
+    // Held until the cluster counts its new nodes itself.
+    let _reserved = match command.may_add_nodes() {
+        true => {
+            let (known, command, purpose) = (Arc::clone(cluster), command.clone(), asked.purpose);
+            state.blocking(move |state| reserve_for(state, &known, &command, purpose)).await?
+        }
+        false => None,
+    };
     if asked.purpose != Purpose::Make {
         return preview::show(state, &identity, cluster, command, &asked).await;
     }

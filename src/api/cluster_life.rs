@@ -8,21 +8,18 @@ use std::sync::Arc;
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 use cooperage_actors::registry::read_at;
-use cooperage_domain::cluster::{Cluster, Command, Event, Resize, Revision, Rollout, decide};
+use cooperage_domain::cluster::{Cluster, Command, Resize, Revision, Rollout};
 use cooperage_domain::entity::{ClusterTemplate, Service};
 use cooperage_domain::id::NodeId;
 use cooperage_domain::layout::{Growth, Shrinkage};
-use cooperage_domain::quota::Usage;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::asked::{Asked, Purpose};
+use super::asked::Asked;
 use super::body;
 use super::cluster_changes::{Answer, Fields, Id, State, missing, operate_with, tell};
-use super::clusters::reserve;
 use super::identity::Identity;
 use super::problem::Problem;
-use super::reservations::Reservation;
 use super::routes::Routes;
 use super::state::AppState;
 
@@ -126,55 +123,8 @@ pub async fn resize(state: State, identity: Identity, id: Id, on: Asked, body: w
             Resize::Grow { growth, hardware: catalog.hardware, images: catalog.images }
         }
     };
-    let grows = matches!(resize, Resize::Grow { .. });
     let command = Command::Resize { resize: Box::new(resize), by: identity.user.clone() };
-    let (known, asked, purpose) = (Arc::clone(&cluster), command.clone(), on.purpose);
-    let reserved = match grows {
-        true => state.blocking(move |state| reserve_for(state, &known, &asked, purpose)).await?,
-        false => None,
-    };
-    let answer = operate_with(&state, identity, &cluster, (command, on), size.fields.provider_fields).await;
-    // Held until the cluster counts its new nodes itself.
-    drop(reserved);
-    answer
-}
-
-/// How many nodes a cluster gets by events, within the limit of its size.
-fn check_size(state: &AppState, cluster: &Cluster, events: &[Event]) -> Result<usize, Problem> {
-    let added = events.iter().find_map(|event| match event {
-        Event::WantedChanged { change, .. } => Some(change.nodes.len()),
-        _ => None,
-    });
-    let added = added.unwrap_or(0);
-    let limit = state.settings.limits.max_cluster_size;
-    let size = cluster.nodes.len() + added;
-    if size > usize::try_from(limit).unwrap_or(usize::MAX) {
-        let detail = format!("machines: {size} is above the max cluster size of {limit}");
-        return Err(Problem::new(StatusCode::BAD_REQUEST, detail)
-            .at("machines", size.to_string())
-            .with_remedy("ask for fewer, or raise limits.max_cluster_size"));
-    }
-    Ok(added)
-}
-
-/// Reserves the nodes that a command brings along, so that several that grow at once stay within the quota together; none
-/// when nothing is to be made. The limit of a cluster's size holds too.
-///
-/// # Errors
-/// When the cluster refuses it, or they are too many. Solves, and waits for the database.
-pub fn reserve_for(
-    state: &AppState,
-    cluster: &Cluster,
-    command: &Command,
-    purpose: Purpose,
-) -> Result<Option<Reservation>, Problem> {
-    let events = decide(cluster, command.clone(), state.clock.now())?;
-    let added = check_size(state, cluster, &events)?;
-    if purpose != Purpose::Make {
-        return Ok(None);
-    }
-    let nodes = u64::try_from(added).unwrap_or(u64::MAX);
-    reserve(state, &cluster.account.tenant_id, Usage { clusters: 0, nodes })
+    operate_with(&state, identity, &cluster, (command, on), size.fields.provider_fields).await
 }
 
 #[derive(Debug, Deserialize)]
@@ -241,17 +191,39 @@ struct Reconfiguration {
     config: Option<Map<String, Value>>,
     /// What changes in it: a JSON merge patch (RFC 7396).
     patch: Option<Value>,
+    /// By id, number or host name: what changes in the configuration of a node, likewise.
+    #[serde(default)]
+    nodes: BTreeMap<String, Map<String, Value>>,
     rollout: Option<Rollout>,
     #[serde(flatten)]
     fields: Fields,
 }
 
+/// Changes of single nodes, by their ids.
+fn of_nodes(
+    cluster: &Cluster,
+    changes: BTreeMap<String, Map<String, Value>>,
+) -> Result<BTreeMap<NodeId, Map<String, Value>>, Problem> {
+    let mut nodes = BTreeMap::new();
+    for (name, change) in changes {
+        let twice = nodes.insert(node_named(cluster, "nodes", &name)?, change);
+        if twice.is_some() {
+            let detail = format!("nodes: {name:?} is a node that is named twice");
+            let problem = Problem::new(StatusCode::BAD_REQUEST, detail).at("nodes", &name);
+            return Err(problem.with_remedy("name each node once, by its id, number or host name"));
+        }
+    }
+    Ok(nodes)
+}
+
 /// `POST /v2/clusters/{id}/reconfigure`: other values, written where they are taken.
 pub async fn reconfigure(state: State, identity: Identity, id: Id, on: Asked, body: web::Bytes) -> Answer {
-    let Reconfiguration { config, patch, rollout, fields } = body::parse(&body)?;
+    let Reconfiguration { config, patch, nodes, rollout, fields } = body::parse(&body)?;
     let cluster = state.cluster(&identity, &id).await?;
+    let nodes = of_nodes(&cluster, nodes)?;
     let config = match (config, patch) {
         (Some(config), None) => config,
+        (None, None) if !nodes.is_empty() => cluster.config.clone(),
         (None, Some(patch @ Value::Object(_))) => {
             let mut config = Value::Object(cluster.config.clone());
             json_patch::merge(&mut config, &patch);
@@ -265,7 +237,7 @@ pub async fn reconfigure(state: State, identity: Identity, id: Id, on: Asked, bo
             ));
         }
     };
-    let command = Command::Reconfigure { config, rollout, by: identity.user.clone() };
+    let command = Command::Reconfigure { config, nodes, rollout, by: identity.user.clone() };
     operate_with(&state, identity, &cluster, (command, on), fields.provider_fields).await
 }
 
@@ -424,26 +396,28 @@ pub async fn cancel(state: State, identity: Identity, id: Id, on: Asked, body: w
 
 /// Nodes by id, host name with or without domain, or number.
 fn named(cluster: &Cluster, names: &[String]) -> Result<BTreeSet<NodeId>, Problem> {
-    let find = |name: &String| {
-        let is = |node: &&cooperage_domain::cluster::Node| {
-            let host = node.properties.hostname.as_deref().unwrap_or_default();
-            node.id.as_str() == name
-                || node.properties.nodenum.to_string() == *name
-                || host == name
-                || host.split('.').next() == Some(name)
-        };
-        cluster.nodes.values().find(is).map(|node| node.id.clone()).ok_or_else(|| {
-            let hosts: Vec<&str> = cluster
-                .nodes_by_number()
-                .into_iter()
-                .filter_map(|node| node.properties.hostname.as_deref())
-                .take(20)
-                .collect();
-            let detail = format!("nodes: cluster {} has no node {name:?}", cluster.id);
-            Problem::new(StatusCode::BAD_REQUEST, detail)
-                .at("nodes", name)
-                .with_remedy(format!("name nodes by id, number or host name; it has {}", hosts.join(", ")))
-        })
+    names.iter().map(|name| node_named(cluster, "nodes", name)).collect()
+}
+
+/// A node by its id, number or host name, given in the field `field`.
+pub fn node_named(cluster: &Cluster, field: &str, name: &str) -> Result<NodeId, Problem> {
+    let is = |node: &&cooperage_domain::cluster::Node| {
+        let host = node.properties.hostname.as_deref().unwrap_or_default();
+        node.id.as_str() == name
+            || node.properties.nodenum.to_string() == name
+            || host == name
+            || host.split('.').next() == Some(name)
     };
-    names.iter().map(find).collect()
+    cluster.nodes.values().find(is).map(|node| node.id.clone()).ok_or_else(|| {
+        let hosts: Vec<&str> = cluster
+            .nodes_by_number()
+            .into_iter()
+            .filter_map(|node| node.properties.hostname.as_deref())
+            .take(20)
+            .collect();
+        let detail = format!("{field}: cluster {} has no node {name:?}", cluster.id);
+        Problem::new(StatusCode::BAD_REQUEST, detail)
+            .at(field, name)
+            .with_remedy(format!("name nodes by id, number or host name; it has {}", hosts.join(", ")))
+    })
 }

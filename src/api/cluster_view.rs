@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cooperage_domain::cluster::{Cluster, ClusterStatus, Job, Node, Task, view};
+use cooperage_domain::cluster::{Cluster, ClusterStatus, Job, Node, Task, outputs, view};
 use cooperage_domain::entity::Link;
 use cooperage_domain::macros::{ClusterView, expand_link};
 use cooperage_domain::plan::{schedule, stages};
@@ -44,7 +44,21 @@ pub fn details(cluster: &Cluster) -> Value {
     if let (Some(maintenance), Value::Object(fields)) = (&cluster.care.maintenance, &mut details) {
         fields.insert("maintenance".to_owned(), json!(maintenance));
     }
+    add_ancestors(cluster, &mut details);
     details
+}
+
+/// Adds whom a cluster is built upon, where it is.
+fn add_ancestors(cluster: &Cluster, details: &mut Value) {
+    let origins = &cluster.kin.origins;
+    for (field, origin) in [("parent", &origins.parent), ("foundation", &origins.foundation)] {
+        if let Some(origin) = origin {
+            details[field] = json!(origin.from);
+        }
+    }
+    if !origins.is_empty() {
+        details["fromAncestors"] = json!(cluster.taken());
+    }
 }
 
 /// Adds to a cluster that is shown how long its lease still lasts, in ms, and whether that is soon.
@@ -85,16 +99,20 @@ fn node_details(cluster: &Cluster, node: &Node, macros: &ClusterView<'_>) -> Val
     });
     if let Value::Object(fields) = &mut details {
         fields.extend(notes(cluster, &node.id));
+        if !node.config.is_empty() {
+            fields.insert("config".to_owned(), Value::Object(node.config.clone()));
+        }
     }
     details
 }
 
-/// What earlier tasks reported, without the passwords that some providers put there.
+/// What earlier tasks reported, without the passwords that some providers put there, and with masks for secret outputs.
 fn public_results(results: &Map<String, Value>) -> Map<String, Value> {
     let mut results = results.clone();
     if let Some(Value::Object(auth)) = results.get_mut("ssh-auth") {
         auth.retain(|key, _| !key.contains("password"));
     }
+    results.values_mut().for_each(outputs::mask_tokens);
     results
 }
 

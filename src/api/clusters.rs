@@ -2,37 +2,31 @@
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, HttpResponseBuilder, web};
-use cooperage_actors::registry::Create;
-use cooperage_domain::cluster::{Accepted, Asking, Cluster, ClusterRequest, Nodes, create};
+use cooperage_domain::cluster::{Cluster, ClusterRequest};
 use cooperage_domain::id::{ClusterId, JobId};
-use cooperage_domain::quota::{UNLIMITED, Usage};
 use cooperage_schema::ClusterFilter;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use uuid::Uuid;
 
-use super::apply::refuse_cycles;
+use super::ancestry::Ancestry;
 use super::audit::about;
 use super::body;
 use super::cluster_changes;
 use super::cluster_view::{add_lease_left, details, plan, status};
 use super::edge::{Keyed, StateTag};
 use super::export;
+use super::founding::{found, fresh_number};
 use super::identity::Identity;
 use super::logs;
 use super::paging::Paging;
 use super::preview;
 use super::problem::Problem;
-use super::reservations::Reservation;
 use super::routes::Routes;
 use super::secret_fields::SecretFields;
 use super::state::AppState;
-use super::tenants::specification;
 use super::time_travel;
 use super::waiting;
 
-/// Name of the counter that numbers clusters.
-const CLUSTER_NUMBERS: &str = "clusters";
 /// Name of the list of clusters in its cursors.
 const LIST: &str = "clusters";
 
@@ -58,6 +52,8 @@ pub fn routes(routes: &mut Routes<'_>) {
 #[derive(Debug, Default, Deserialize)]
 struct ListQuery {
     status: Option<String>,
+    /// Only those that are built upon this one.
+    parent: Option<String>,
 }
 
 async fn list(state: State, identity: Identity, query: web::Query<ListQuery>, part: Paging) -> Answer {
@@ -65,6 +61,7 @@ async fn list(state: State, identity: Identity, query: web::Query<ListQuery>, pa
     let now = state.clock.now();
     let behind = place.map(|(created, id)| (created, ClusterId(id)));
     let limit = part.wanted();
+    let upon = query.parent.as_deref().map(str::parse).transpose()?;
     let known = ["pending", "active", "incomplete", "inconsistent", "terminated"];
     let statuses: Vec<String> = query
         .status
@@ -76,7 +73,15 @@ async fn list(state: State, identity: Identity, query: web::Query<ListQuery>, pa
     let mut rows = state
         .blocking(move |state| {
             let owner = identity.owner_seen();
-            let filter = ClusterFilter { tenant: Some(identity.tenant), owner, statuses, behind, limit };
+            let filter = ClusterFilter {
+                tenant: Some(identity.tenant),
+                owner,
+                upon,
+                statuses,
+                behind,
+                limit,
+                name: None,
+            };
             Ok(state.store.clusters(&filter)?)
         })
         .await?;
@@ -110,8 +115,11 @@ async fn ask(
     let request: ClusterRequest = body::parse(&body)?;
     request.check(state.settings.limits.max_cluster_size)?;
     let query = query.into_inner();
+    let ancestry = Ancestry::find(&state, &identity, request.parent.as_ref()).await?;
+    let origins = ancestry.origins();
     if query.dry_run {
-        let shown = state.blocking(move |state| preview::of_create(state, &identity, &request)).await?;
+        let shown =
+            state.blocking(move |state| preview::of_create(state, &identity, &request, origins)).await?;
         return Ok(HttpResponse::Ok().json(shown));
     }
     if let Some(id) = key.cluster()
@@ -120,48 +128,9 @@ async fn ask(
         // Created before the server was killed; only the answer was not given.
         return Ok(HttpResponse::Ok().json(json!({ "id": id })));
     }
-    // One moment for all, so that a lease is exactly as long as it says.
-    let (asker, strict, now) = (identity.clone(), query.strict, state.clock.now());
-    let solved = state.blocking(move |state| solve(state, &asker, &request, &key, (strict, now))).await?;
-    let Solved { accepted, nodes, reserved: _reserved } = solved;
-    let (id, has_secrets) = (accepted.order.id, !accepted.secrets.is_empty());
-    let events = create(accepted.order, nodes, now)?;
-    let message = Create { id, tenant: identity.tenant, events, who: identity.user };
-    let created = state.registry.send(message).await.map_err(Problem::internal)?;
-    if created.is_err() && has_secrets {
-        state.blocking(move |state| Ok(state.vault.forget(id)?)).await?;
-    }
-    created?;
-    Ok(about(HttpResponse::Ok().json(json!({ "id": id })), format!("/v2/clusters/{id}")))
-}
-
-/// Looks up, checks, numbers and solves. Waits for the database.
-fn solve(
-    state: &AppState,
-    identity: &Identity,
-    request: &ClusterRequest,
-    key: &Keyed,
-    (strict, now): (bool, i64),
-) -> Result<Solved, Problem> {
-    let reserved = reserve(state, &identity.tenant, Usage { clusters: 1, nodes: request.machines().into() })?;
-    let catalog = state.catalog(&identity.tenant)?;
-    // Checked before a number is used up.
-    let accepted = request.accept(&catalog, asking(state, identity, now))?;
-    refuse_cycles(accepted.order.definitions.values())?;
-    if strict {
-        accepted.solve(&catalog).map_err(|refusal| Problem::from(&refusal))?;
-    }
-    let id = number(state, key)?;
-    if let Some(reserved) = &reserved {
-        reserved.is_for(id);
-    }
-    let accepted = numbered(accepted, id);
-    let nodes = accepted.lay_out(&catalog);
-    if !accepted.secrets.is_empty() && nodes.is_ok() {
-        // Before the cluster is there: its first task may need them at once.
-        state.vault.keep(&identity.tenant, id, accepted.secrets.clone())?;
-    }
-    Ok(Solved { accepted, nodes, reserved })
+    let number = move |state: &AppState| number(state, &key);
+    let founded = found(&state, &identity, (request, ancestry), number, query.strict).await?;
+    Ok(about(founded.told(), format!("/v2/clusters/{}", founded.id)))
 }
 
 /// The number of a new cluster: a fresh one, or the one that was bound to the request's key by an attempt that was cut off.
@@ -169,46 +138,9 @@ fn number(state: &AppState, key: &Keyed) -> Result<ClusterId, Problem> {
     if let Some(bound) = key.cluster() {
         return Ok(bound);
     }
-    let limits = &state.settings.limits;
-    let number = state.store.next_number(CLUSTER_NUMBERS, limits.ids_start, limits.ids_increment)?;
-    key.bind(&state.store, ClusterId(number))?;
-    Ok(ClusterId(number))
-}
-
-/// A request ready to become a cluster.
-struct Solved {
-    accepted: Accepted,
-    nodes: Nodes,
-    /// Held until the cluster counts itself.
-    reserved: Option<Reservation>,
-}
-
-/// Reserves what is about to be made of the tenant's quota; nothing where there is no limit, or nothing is made.
-pub(super) fn reserve(state: &AppState, tenant: &str, more: Usage) -> Result<Option<Reservation>, Problem> {
-    let found = state.store.tenant_by_id(tenant)?.ok_or_else(|| Problem::not_found("tenant", tenant))?;
-    let quota = specification(&found)?.quota();
-    if quota == UNLIMITED || more == Usage::default() {
-        return Ok(None);
-    }
-    let live = || Ok::<_, Problem>(state.store.nodes_of_live_clusters(tenant)?);
-    state.reservations.reserve(tenant, more, quota, live).map(Some)
-}
-
-fn numbered(mut accepted: Accepted, id: ClusterId) -> Accepted {
-    accepted.order.id = id;
-    accepted
-}
-
-/// What is added to a request: who asks, when, and under which limits.
-pub(super) fn asking(state: &AppState, identity: &Identity, now: i64) -> Asking {
-    Asking {
-        account: identity.account(),
-        // Numbered once everything is known to hold.
-        id: ClusterId(0),
-        seed: Uuid::new_v4(),
-        now,
-        limits: state.settings.job_limits(),
-    }
+    let fresh = fresh_number(state)?;
+    key.bind(&state.store, fresh)?;
+    Ok(fresh)
 }
 
 /// An answer about a cluster as it is now, on which a change may be based.

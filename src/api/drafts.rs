@@ -88,13 +88,8 @@ struct Operation {
 impl Operation {
     fn read(bytes: &[u8]) -> Result<Self, Problem> {
         let operation: Self = body::parse(bytes)?;
-        let is_good =
-            |title: &str| title.chars().count() <= LONGEST_TITLE && !title.chars().any(char::is_control);
-        if is_good(&operation.title) {
-            return Ok(operation);
-        }
-        let detail = format!("title: longer than {LONGEST_TITLE} characters, or of more than one line");
-        Err(Problem::new(StatusCode::BAD_REQUEST, detail).at("title", "").with_remedy("write a shorter one"))
+        check_title(&operation.title)?;
+        Ok(operation)
     }
 
     fn brings_fields(&self) -> bool {
@@ -157,6 +152,18 @@ impl Operation {
     }
 }
 
+/// Refuses a title that does not fit into a line.
+///
+/// # Errors
+/// 400.
+pub fn check_title(title: &str) -> Result<(), Problem> {
+    if title.chars().count() <= LONGEST_TITLE && !title.chars().any(char::is_control) {
+        return Ok(());
+    }
+    let detail = format!("title: longer than {LONGEST_TITLE} characters, or of more than one line");
+    Err(Problem::new(StatusCode::BAD_REQUEST, detail).at("title", "").with_remedy("write a shorter one"))
+}
+
 /// What a draft would do, or why it cannot be done.
 type Outlook = Result<Decided, Problem>;
 
@@ -202,6 +209,7 @@ async fn create(state: State, identity: Identity, id: web::Path<String>, body: w
     let base = outlook.as_ref().map_or(cluster.sequence, |decided| decided.preview.sequence);
     let mut draft = Proposal {
         cluster: cluster.id,
+        tenant: None,
         number: 0,
         kind: ProposalKind::Draft,
         title: operation.title.clone(),

@@ -1,5 +1,6 @@
 //! REST under `/v2`, wire-compatible with Coopr and extended in its style.
 
+mod ancestry;
 mod apply;
 mod asked;
 mod audit;
@@ -12,15 +13,18 @@ mod capacity;
 mod care;
 mod cluster_changes;
 mod cluster_life;
+mod cluster_values;
 mod cluster_view;
 mod clusters;
 mod deliveries;
 mod download;
+mod drafted_clusters;
 mod drafts;
 mod edge;
 mod entities;
 mod error_language;
 mod export;
+mod founding;
 mod identity;
 mod import_export;
 mod lenient_json;
@@ -60,6 +64,7 @@ mod upload;
 mod usage;
 mod users;
 mod waiting;
+mod within_quota;
 
 pub use edge::{Edge, app};
 pub use identity::hash;
@@ -94,8 +99,11 @@ fn user_routes(routes: &mut Routes<'_>) {
     deliveries::routes(routes);
     provisioners::user_routes(routes);
     cluster_life::routes(routes);
+    cluster_values::routes(routes);
     cluster_changes::routes(routes);
     care::routes(routes);
+    drafted_clusters::routes(routes);
+    ancestry::routes(routes);
     drafts::routes(routes);
     saved_plans::routes(routes);
     time_travel::routes(routes);

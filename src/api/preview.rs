@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use actix_web::HttpResponse;
 use cooperage_domain::cluster::{
-    Cluster, ClusterRequest, Command, Event, Outlook, PlanPreview, create, decide,
+    Cluster, ClusterRequest, Command, Event, Origins, Outlook, PlanPreview, create, decide,
 };
 use cooperage_domain::entity::HardwareType;
 use serde_json::json;
 
 use super::apply::refuse_cycles;
 use super::asked::{Asked, Purpose};
-use super::clusters::asking;
+use super::founding::asking;
 use super::identity::Identity;
 use super::problem::Problem;
 use super::saved_plans;
@@ -28,10 +28,11 @@ pub fn of_create(
     state: &AppState,
     identity: &Identity,
     request: &ClusterRequest,
+    origins: Origins,
 ) -> Result<PlanPreview, Problem> {
     let catalog = state.catalog(&identity.tenant)?;
     let now = state.clock.now();
-    let accepted = request.accept(&catalog, asking(state, identity, now))?;
+    let accepted = request.accept(&catalog, asking(state, identity, now, origins))?;
     refuse_cycles(accepted.order.definitions.values())?;
     let nodes = accepted.lay_out(&catalog).map_err(|refusal| Problem::from(&refusal))?;
     let events = create(accepted.order, Ok(nodes), now)?;

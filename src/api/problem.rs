@@ -250,9 +250,11 @@ impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Invalid(fault) => fault.into(),
-            Refusal::WrongState { .. } | Refusal::NotReady { .. } | Refusal::NoWayBack { .. } => {
-                Self::new(StatusCode::CONFLICT, refusal.to_string())
-            }
+            Refusal::WrongState { .. }
+            | Refusal::NotReady { .. }
+            | Refusal::NoWayBack { .. }
+            | Refusal::HasChildren { .. }
+            | Refusal::NeededByChildren { .. } => Self::new(StatusCode::CONFLICT, refusal.to_string()),
             Refusal::UnknownService { .. } => Self::new(StatusCode::NOT_FOUND, refusal.to_string()),
             Refusal::NoLayout(ref fault) => Self::with_reasons(StatusCode::BAD_REQUEST, fault),
             Refusal::NoPlan(_) => Self::new(StatusCode::BAD_REQUEST, refusal.to_string()),

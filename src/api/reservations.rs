@@ -1,4 +1,4 @@
-//! What creates under way have reserved of their tenants' quotas, so that several at once cannot pass together.
+//! What operations under way have reserved of their tenants' quotas, so that several at once cannot pass together.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

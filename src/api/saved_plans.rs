@@ -11,11 +11,11 @@ use cooperage_schema::{Proposal, ProposalKind, StoreError};
 use serde_json::{Value, json};
 
 use super::asked::Purpose;
-use super::cluster_life::reserve_for;
 use super::identity::Identity;
 use super::problem::Problem;
 use super::routes::Routes;
 use super::state::AppState;
+use super::within_quota::reserve_for;
 
 type State = web::Data<AppState>;
 type Answer = Result<HttpResponse, Problem>;
@@ -47,6 +47,7 @@ pub async fn save(
     let text = |value: Value| value.to_string();
     let plan = Proposal {
         cluster: cluster.id,
+        tenant: None,
         number: 0,
         kind: ProposalKind::Plan,
         title: preview.action.clone().unwrap_or_default(),

@@ -102,24 +102,32 @@ impl AppState {
         id: &str,
     ) -> Result<Arc<cluster::Cluster>, Problem> {
         let id: ClusterId = id.parse()?;
+        let visible = |found: &Arc<cluster::Cluster>| {
+            found.account.tenant_id == identity.tenant && identity.sees(&found.account.user_id)
+        };
+        let found = self.known(id).await?;
+        found.filter(visible).ok_or_else(|| Problem::not_found("cluster", id))
+    }
+
+    /// A cluster, whoever may see it; `None` when there is none.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn known(self: &Arc<Self>, id: ClusterId) -> Result<Option<Arc<cluster::Cluster>>, Problem> {
         let live = self.registry.send(Look { id }).await.map_err(Problem::internal)?;
         let state = match live {
             // One that goes to rest right now is read from the journal.
             Some(address) => address.send(GetState).await.ok().flatten(),
             None => None,
         };
-        let state = match state {
-            Some(state) => Some(state),
+        match state {
+            Some(state) => Ok(Some(state)),
             None => match self.blocking(move |state| Ok(read(&state.store, id))).await? {
-                Ok(state) => Some(Arc::new(state)),
-                Err(FindError::Unknown(_)) => None,
-                Err(fault) => return Err(fault.into()),
+                Ok(state) => Ok(Some(Arc::new(state))),
+                Err(FindError::Unknown(_)) => Ok(None),
+                Err(fault) => Err(fault.into()),
             },
-        };
-        let visible = |found: &Arc<cluster::Cluster>| {
-            found.account.tenant_id == identity.tenant && identity.sees(&found.account.user_id)
-        };
-        state.filter(visible).ok_or_else(|| Problem::not_found("cluster", id))
+        }
     }
 
     /// What a tenant has to make clusters from. Waits for the database.

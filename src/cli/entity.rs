@@ -198,7 +198,9 @@ const fn about_heading(kind: Kind) -> &'static str {
 fn about(kind: Kind, one: &Value) -> String {
     let names = |pointers: &[&str]| {
         let found = pointers.iter().filter_map(|pointer| one.pointer(pointer)).filter_map(Value::as_array);
-        found.flatten().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+        // A requirement that has more than a name is an object.
+        let named = |one: &Value| one.as_str().or_else(|| one["name"].as_str()).map(str::to_owned);
+        found.flatten().filter_map(named).collect::<Vec<_>>().join(", ")
     };
     let keys = |field: &str| {
         let found = one[field].as_object().into_iter().flat_map(|fields| fields.keys().map(String::as_str));

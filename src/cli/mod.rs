@@ -13,6 +13,7 @@ mod connection;
 mod context;
 mod demo;
 mod difference;
+mod drafted_cluster;
 mod duration;
 mod entity;
 mod exit_code;

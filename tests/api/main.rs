@@ -3,10 +3,12 @@
 // A panic is a test's way to fail, and printing its way to say what led to it.
 #![allow(clippy::unwrap_used, clippy::print_stderr, clippy::print_stdout)]
 
+mod ancestry;
 mod audit;
 mod bucket;
 mod care;
 mod catalog;
+mod drafted_clusters;
 #[path = "../lab/mod.rs"]
 mod lab;
 mod living;

@@ -1,6 +1,6 @@
 //! Secrets: taken, used by tasks, and shown to nobody.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 
@@ -158,6 +158,116 @@ async fn what_workers_report_is_kept_without_secrets() {
     let node = &details["nodes"][0];
     assert_eq!(node["provisionerResults"]["note"], "it was [redacted] and [redacted]", "{node}");
     assert_unwritten(&server, &["hush-hush", "pa55word", "aHVzaC1odXNo"]);
+}
+
+/// A vault that gives a secret key to a program on the same machine, and one that takes nothing.
+async fn keepers(server: &Server) {
+    let alone = json!({"provides": [], "conflicts": []});
+    let mut needs = alone.clone();
+    needs["runtime"] = json!({"requires": [{"name": "vault", "scope": "node"}]});
+    let start = json!({"actions": {"start": {"type": "shell", "fields": {"script": "s.sh"}}}});
+    let output = json!({"name": "key", "path": "vault_key", "sensitive": true,
+        "schema": {"type": "object", "required": ["pin"]}});
+    for service in [
+        json!({"name": "vault", "dependencies": alone, "provisioner": start, "outputs": [output]}),
+        json!({"name": "app", "provisioner": start, "dependencies": needs,
+            "inputs": [{"name": "keys", "at": "outputs.vault.key"}]}),
+        json!({"name": "other", "provisioner": start, "dependencies": needs}),
+    ] {
+        server.post(ADMIN, "/v2/services", &service).await.ok();
+    }
+}
+
+/// Takes the next task that there is and reports it with this result.
+async fn work(server: &Server, worker: &Value, result: impl Fn(&str) -> Value) -> Value {
+    for _ in 0..200 {
+        let taken = server.ask_inside("POST", "/v2/tasks/take", worker.to_string()).await;
+        if taken.status == 200 {
+            let order = taken.ok();
+            let service = order["config"]["service"]["name"].as_str().unwrap_or_default().to_owned();
+            let mut report = worker.clone();
+            report["taskId"] = order["taskId"].clone();
+            report["status"] = 0.into();
+            report["result"] = result(&service);
+            server.ask_inside("POST", "/v2/tasks/finish", report.to_string()).await.ok();
+            return order;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("there is no task");
+}
+
+#[tokio::test]
+async fn secret_outputs_are_given_to_those_who_take_them_and_shown_to_nobody() {
+    let server = with_tenant(5, 50).await;
+    describe(&server, &json!([])).await;
+    keepers(&server).await;
+    let tenant = json!({"tenant": {"name": "dept", "workers": 1, "maxClusters": 5, "maxNodes": 50}});
+    let (port, told) = provisioner().await;
+    let registration = json!({"id": "p1", "host": "127.0.0.1", "port": port, "capacityTotal": 5});
+    server.ask_inside("PUT", "/v2/provisioners/p1", registration.to_string()).await.ok();
+    server.put(SUPERADMIN, "/v2/tenants/dept", &tenant).await.ok();
+    let mut asked = request(1);
+    asked["services"] = json!(["app", "other"]);
+    let id = create(&server, ANN, &asked).await;
+    let worker = json!({"workerId": "w", "provisionerId": "p1", "tenantId": told.await.unwrap()});
+    let reported = |service: &str| match service {
+        "vault" => json!({"vault_key": {"pin": "hush-hush"}, "port": 1}),
+        // Whoever repeats a secret has it taken out.
+        "app" => json!({"note": "it is hush-hush"}),
+        _ => json!({}),
+    };
+    let mut orders = Vec::new();
+    while orders.len() < 6 {
+        orders.push(work(&server, &worker, reported).await);
+    }
+    let of = |name: &str| orders.iter().find(|order| order["config"]["service"]["name"] == name).unwrap();
+    let keys = of("app")["config"]["service"]["inputs"]["keys"].as_object().unwrap();
+    assert_eq!(keys.values().collect::<Vec<_>>(), [&json!({"pin": "hush-hush"})]);
+    assert!(!of("other").to_string().contains("hush-hush"), "who does not take it is not given it");
+    let details = server.get(ANN, &format!("/v2/clusters/{id}")).await.ok();
+    let node = &details["nodes"][0];
+    assert_eq!(node["provisionerResults"]["vault_key"], MASK, "{node}");
+    assert_eq!(node["provisionerResults"]["port"], 1);
+    assert_eq!(node["provisionerResults"]["note"], "it is [redacted]");
+    let number = &node["properties"]["nodenum"];
+    let values = server.get(ANN, &format!("/v2/clusters/{id}/values?node={number}")).await.ok();
+    let output = values["values"].as_array().unwrap().iter().find(|it| it["layer"] == "output").unwrap();
+    assert_eq!((&output["path"], &output["service"]), (&json!("outputs.vault.key"), &json!("vault")));
+    for value in output["value"].as_object().unwrap().values() {
+        assert_eq!(value, MASK);
+    }
+    for path in ["", "/plans", "/history", "/units", "/logs", "/export?format=ansible"] {
+        let text = server.get(ADMIN, &format!("/v2/clusters/{id}{path}")).await.text;
+        assert!(!text.contains("hush-hush") && !text.contains("$sealed"), "{path}: {text}");
+    }
+    assert_unwritten(&server, &["hush-hush"]);
+}
+
+#[tokio::test]
+async fn a_secret_output_that_breaks_its_schema_fails_its_task_without_being_told() {
+    let server = with_tenant(5, 50).await;
+    describe(&server, &json!([])).await;
+    keepers(&server).await;
+    let tenant = json!({"tenant": {"name": "dept", "workers": 1, "maxClusters": 5, "maxNodes": 50}});
+    let (port, told) = provisioner().await;
+    let registration = json!({"id": "p1", "host": "127.0.0.1", "port": port, "capacityTotal": 5});
+    server.ask_inside("PUT", "/v2/provisioners/p1", registration.to_string()).await.ok();
+    server.put(SUPERADMIN, "/v2/tenants/dept", &tenant).await.ok();
+    let mut asked = request(1);
+    asked["services"] = json!(["app"]);
+    let id = create(&server, ANN, &asked).await;
+    let worker = json!({"workerId": "w", "provisionerId": "p1", "tenantId": told.await.unwrap()});
+    for _ in 0..4 {
+        let wrong =
+            |service: &str| if service == "vault" { json!({"vault_key": "hush-hush"}) } else { json!({}) };
+        work(&server, &worker, wrong).await;
+    }
+    let details = server.get(ANN, &format!("/v2/clusters/{id}")).await.ok();
+    let message = details["message"].as_str().unwrap_or_default();
+    assert!(message.contains("output key of service vault") && message.contains("/type"), "{details:#}");
+    assert_eq!(details["status"], "incomplete");
+    assert_unwritten(&server, &["hush-hush"]);
 }
 
 #[tokio::test]

@@ -12,10 +12,10 @@ use super::pursue::unexpandable;
 use super::{Cluster, Done};
 use crate::janitor::{Deadline, TimeUp};
 
-type Answer<T> = ResponseFuture<Result<T, OperateError>>;
+pub(super) type Answer<T> = ResponseFuture<Result<T, OperateError>>;
 
 /// A place for the answer, which is given when the events are durable.
-fn answer_later<T: 'static>() -> (oneshot::Sender<Result<T, OperateError>>, Answer<T>) {
+pub(super) fn answer_later<T: 'static>() -> (oneshot::Sender<Result<T, OperateError>>, Answer<T>) {
     let (sender, receiver) = oneshot::channel();
     (sender, Box::pin(async { receiver.await.unwrap_or(Err(OperateError::Gone)) }))
 }
@@ -130,28 +130,6 @@ impl Cluster {
         if node.is_some_and(|node| !busy(node)) {
             self.offer_again(task, ctx);
         }
-    }
-}
-
-impl Handler<Report> for Cluster {
-    type Result = Answer<()>;
-
-    fn handle(&mut self, Report { task, attempt, report }: Report, ctx: &mut Self::Context) -> Self::Result {
-        let command = match report {
-            Some(report) => Command::FinishAttempt { task, attempt, report },
-            None => Command::TimeOutAttempt { task, attempt },
-        };
-        let events = match self.decide(command) {
-            Ok(events) => events,
-            Err(fault) => return answer_now(fault),
-        };
-        self.followed.remove(&(task, attempt));
-        let (sender, answer) = answer_later();
-        let done: Done = Box::new(move |_, result, _| {
-            let _ = sender.send(result.map_err(OperateError::from));
-        });
-        self.record(events, "worker".to_owned(), done, ctx);
-        answer
     }
 }
 

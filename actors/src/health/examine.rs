@@ -83,7 +83,7 @@ impl HealthMonitor {
         secrets: &OpenSecrets,
     ) -> LocalBoxFuture<'static, Found> {
         let context = |mut order: TaskOrder| {
-            secrets.secrets.reveal_in(&mut order.config.provider);
+            secrets.secrets.reveal(&mut order);
             let (tenant, cancel) = (cluster.account.tenant_id.clone(), CancellationToken::new());
             TaskContext { tenant, order, output: Arc::new(Unlogged(secrets.redactor.clone())), cancel }
         };

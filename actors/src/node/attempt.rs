@@ -57,7 +57,7 @@ impl Node {
     /// The report of whoever carries the order out: a plugin of this process, or a worker elsewhere.
     fn have_done(&self, mut order: TaskOrder, worker: &mut Worker) -> LocalBoxFuture<'static, TaskReport> {
         let secrets = self.colleagues.vault.known(self.identity.cluster).unwrap_or_default();
-        secrets.secrets.reveal_in(&mut order.config.provider);
+        secrets.secrets.reveal(&mut order);
         let execution = Execution { task: order.task_id, attempt: order.attempt };
         let gone = |_| TaskReport::failure(1, "The provisioner is gone.");
         match worker {
@@ -85,13 +85,9 @@ impl Node {
         }
     }
 
-    /// Has the end of an attempt recorded; `None` when its time was up. Secrets stay here, whoever reports them.
-    fn report(&mut self, execution: Execution, mut report: Option<TaskReport>, ctx: &mut Context<Self>) {
+    /// Has the end of an attempt recorded; `None` when its time was up.
+    fn report(&mut self, execution: Execution, report: Option<TaskReport>, ctx: &mut Context<Self>) {
         let Some(cluster) = self.cluster.upgrade() else { return };
-        if let (Some(report), Some(known)) = (&mut report, self.colleagues.vault.known(self.identity.cluster))
-        {
-            known.redactor.report(report);
-        }
         self.colleagues.janitor.do_send(Disarm(self.deadline(execution)));
         self.current = Current::Reporting(execution);
         let (task, attempt) = (execution.task.number, execution.attempt);

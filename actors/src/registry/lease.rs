@@ -7,6 +7,7 @@ use cooperage_domain::cluster::Command;
 use cooperage_domain::id::ClusterId;
 use slog::{info, warn};
 
+use super::ancestry::stays_for_children;
 use super::tell::{ask, deliver};
 use super::{Find, Registry, Tell, TellError};
 use crate::callbacks::GateError;
@@ -15,7 +16,7 @@ use crate::janitor::{Arm, Deadline, TimeUp};
 
 /// How long a cluster that could not be told that its lease has run out is left alone.
 const PAUSE: Duration = Duration::from_secs(30);
-/// How long it is left alone at most when a start hook refuses its deletion.
+/// How long it is left alone at most when a start hook refuses its deletion, or others are built upon it.
 const VETO_PAUSE: Duration = Duration::from_secs(600);
 /// In whose name leases are ended.
 const JANITOR: &str = "janitor";
@@ -62,7 +63,8 @@ impl Registry {
                 asked => asked,
             };
             let Err(fault) = told else { return };
-            let pause = if is_veto(&fault) { VETO_PAUSE } else { PAUSE };
+            let waits = is_veto(&fault) || stays_for_children(&fault);
+            let pause = if waits { VETO_PAUSE } else { PAUSE };
             let pause = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
             let later = clock.now().saturating_add(pause);
             let at = kept_until.filter(|_| is_veto(&fault)).map_or(later, |until| later.min(until));

@@ -6,7 +6,7 @@ use actix::fut::wrap_future;
 use actix::{ActorFutureExt, AsyncContext, Context, Handler, Message};
 use cooperage_domain::cluster::ClusterStatus;
 use cooperage_domain::id::ClusterId;
-use cooperage_schema::{ClusterFilter, ClusterRow};
+use cooperage_schema::{ClusterFilter, ClusterRow, StoreError};
 use serde::Deserialize;
 use slog::{error, info, warn};
 
@@ -35,10 +35,14 @@ impl Registry {
     pub(super) fn take_up_all(&self, attempt: u32, ctx: &mut Context<Self>) {
         let store = self.office.store.clone();
         let filter = ClusterFilter { statuses: LIVE.map(str::to_owned).to_vec(), ..ClusterFilter::default() };
-        let work = async move { blocking::spawn(move || store.clusters(&filter)).await };
+        let found = move || Ok::<_, StoreError>((store.clusters(&filter)?, store.ancestry()?));
+        let work = async move { blocking::spawn(found).await };
         ctx.spawn(wrap_future(work).map(move |found, registry: &mut Self, ctx: &mut Context<Self>| {
             let fault = match found {
-                Ok(Ok(clusters)) => return registry.take_up(&clusters, ctx),
+                Ok(Ok((clusters, ancestry))) => {
+                    registry.take_up(&clusters, ctx);
+                    return registry.hand_down_missed(&ancestry, ctx);
+                }
                 Ok(Err(fault)) => fault.to_string(),
                 Err(fault) => fault.to_string(),
             };

@@ -6,6 +6,7 @@ use std::time::Duration;
 use actix::{Addr, AsyncContext, Handler, MailboxError, ResponseFuture};
 use cooperage_domain::cluster::{self, apply, decide};
 
+use super::ancestry::{LetGo, stays_for_children};
 use super::{Find, Registry, Tell, TellAt, TellError};
 use crate::callbacks::Gate;
 use crate::clock::SharedClock;
@@ -52,6 +53,7 @@ pub(super) async fn deliver(
     if let Some(asking) = asking {
         ask(&registry, &tell, sequences.as_deref(), &asking).await?;
     }
+    let mut let_go = false;
     for _ in 0..TRIES {
         let Ok(found) = registry.send(Find { id: tell.id }).await else { break };
         let operate = Operate { command: tell.command.clone(), who: tell.who.clone() };
@@ -61,7 +63,16 @@ pub(super) async fn deliver(
             Some(sequences) => found.send(OperateAt { operate, sequences }).await,
         };
         match answer {
-            Ok(answer) => return Ok(answer?),
+            Ok(answer) => match answer.map_err(TellError::from) {
+                // Some that it stays for may be gone without a word, because the server was killed.
+                Err(fault) if stays_for_children(&fault) && !let_go => {
+                    let_go = registry.send(LetGo { of: tell.id }).await.unwrap_or(false);
+                    if !let_go {
+                        return Err(fault);
+                    }
+                }
+                answer => return answer,
+            },
             // A closed mailbox has decided nothing: the message was left in it.
             Err(MailboxError::Closed | MailboxError::Timeout) => tokio::time::sleep(PAUSE).await,
         }

@@ -26,15 +26,17 @@ pub(super) fn add(
     }
     let more = known.iter().filter(|service| !cluster.definitions.contains_key(service.name()));
     let together: Vec<Service> = cluster.definitions.values().chain(more).cloned().collect();
-    validate_add_services(&cluster.template, &together, &cluster.services, services)?;
-    let placed = place(cluster, services)?;
+    let ancestors = cluster.kin.origins.names();
+    validate_add_services(&cluster.template, &together, &cluster.services, services, &ancestors)?;
+    let placed = place(cluster, &together, services)?;
+    let joining: BTreeSet<String> = placed.values().flatten().cloned().collect();
     let definitions = together
         .into_iter()
-        .filter(|service| services.contains(service.name()))
+        .filter(|service| joining.contains(service.name()))
         .map(|service| (service.name().to_owned(), service))
         .collect();
     let mut events = vec![Event::ServicesAdded { at: now, placed, definitions, by: by.clone() }];
-    events.extend(wake(&planning::after(cluster, &events), services, &by, now)?);
+    events.extend(wake(&planning::after(cluster, &events), &joining, &by, now)?);
     let graph = planning::graph_of_addition(&planning::after(cluster, &events))?;
     events.extend(planning::job(NextNumbers::of(cluster), ClusterAction::AddServices, by, &graph, now));
     Ok(events)
@@ -43,10 +45,11 @@ pub(super) fn add(
 /// Which nodes get which of the services: of equal nodes, those with the lowest numbers.
 fn place(
     cluster: &Cluster,
+    known: &[Service],
     services: &BTreeSet<String>,
 ) -> Result<BTreeMap<NodeId, BTreeSet<String>>, Refusal> {
     let mut kinds = kinds(cluster);
-    let addition = add_services(&cluster.template, &grouped(&kinds), services)?;
+    let addition = add_services(&cluster.template, known, &grouped(&kinds), services)?;
     let mut placed = BTreeMap::new();
     for placement in addition.placements {
         let Some((_, nodes)) = kinds.get_mut(placement.group) else { continue };

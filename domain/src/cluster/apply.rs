@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::ancestry::{Child, Kin};
 use super::apply_task::{Begun, attempt_started, note_failure, task_failed, task_succeeded, unit_probed};
-use super::care::Care;
+use super::care::{Care, CareChange};
 use super::create::CreateOrder;
 use super::event::{Event, PlannedStep};
 use super::job::{Job, JobStatus};
@@ -84,7 +85,10 @@ pub(super) fn change(cluster: &mut Cluster, event: &Event) {
         | Event::LeaseChanged { .. }
         | Event::LeaseWarned { .. }
         | Event::ProviderFieldsGiven { .. }
-        | Event::CareChanged { .. } => wished(cluster, event),
+        | Event::CareChanged { .. }
+        | Event::ChildAdopted { .. }
+        | Event::ChildReleased { .. }
+        | Event::Inherited { .. } => wished(cluster, event),
     }
 }
 
@@ -92,7 +96,9 @@ pub(super) fn change(cluster: &mut Cluster, event: &Event) {
 fn wished(cluster: &mut Cluster, event: &Event) {
     match event {
         Event::WantedChanged { change, .. } => {
-            remember(cluster);
+            if !change.only_repeats() {
+                remember(cluster);
+            }
             wanted_change::adopt(cluster, change);
         }
         Event::ServicesWanted { services, wanted, renew, .. } => {
@@ -113,7 +119,19 @@ fn wished(cluster: &mut Cluster, event: &Event) {
         Event::LeaseChanged { expires, .. } => cluster.expires = *expires,
         Event::LeaseWarned { expires, .. } => cluster.warned_of = *expires,
         Event::ProviderFieldsGiven { fields, .. } => provider_fields::overlay(&mut cluster.provider, fields),
-        Event::CareChanged { at, change, by } => cluster.care.take(change, by, *at),
+        Event::CareChanged { at, change, by } => {
+            cluster.care.take(change, by, *at);
+            if matches!(change, CareChange::Maintenance { node: None, reason: None }) {
+                looked_at(cluster);
+            }
+        }
+        Event::ChildAdopted { at, child, name, needs } => {
+            let since = cluster.kin.children.get(child).map_or(*at, |known| known.since);
+            let known = Child { name: name.clone(), since, needs: needs.clone() };
+            cluster.kin.children.insert(*child, known);
+        }
+        Event::ChildReleased { child, .. } => drop(cluster.kin.children.remove(child)),
+        Event::Inherited { from, lineage, .. } => cluster.take_over(*from, lineage),
         // All others are applied by `change`.
         _ => {}
     }
@@ -142,6 +160,15 @@ fn ended(cluster: &mut Cluster, job: u32, status: ClusterStatus, message: Option
     }
     if status == ClusterStatus::Terminated {
         (cluster.previous, cluster.then) = (None, None);
+    }
+    looked_at(cluster);
+    cluster.come_to_rest();
+}
+
+/// What ancestors publish is looked at whenever a cluster comes to rest, or out of maintenance.
+fn looked_at(cluster: &mut Cluster) {
+    if cluster.status == ClusterStatus::Active && cluster.care.maintenance.is_none() {
+        cluster.kin.news = false;
     }
 }
 
@@ -218,6 +245,7 @@ fn requested(order: &CreateOrder, at: i64) -> Cluster {
         last_node: 0,
         previous: None,
         then: None,
+        kin: Kin { origins: order.origins.clone(), ..Kin::default() },
     }
 }
 

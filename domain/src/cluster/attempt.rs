@@ -8,7 +8,7 @@ use super::limits::Overdue;
 use super::refusal::Refusal;
 use super::rollout::OnFailure;
 use super::state::Cluster;
-use super::{converge, inputs};
+use super::{converge, inputs, outputs};
 use crate::error_kind::ErrorKind;
 use crate::mutant;
 use crate::node_action::cut_log;
@@ -51,6 +51,10 @@ pub(super) fn finish(
     now: i64,
 ) -> Result<Vec<Event>, Refusal> {
     let (job, found) = open(cluster, task, attempt)?;
+    let report = match found.service.as_ref().and_then(|name| cluster.definitions.get(name)) {
+        Some(service) => outputs::checked(service, report),
+        None => report,
+    };
     let happened = if found.name == TaskName::Probe && converge::only_finds_out(job.action) {
         Event::UnitProbed { task, outcome: outcome(cluster, found, &report, now) }
     } else if report.succeeded() {

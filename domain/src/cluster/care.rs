@@ -8,6 +8,7 @@ use super::decide::wrong_state;
 use super::event::Event;
 use super::refusal::Refusal;
 use super::state::{Cluster, ClusterStatus};
+use super::{inherit, planning};
 use crate::health::{HealMode, Health, Policy};
 use crate::id::NodeId;
 use crate::invalid::Invalid;
@@ -171,6 +172,10 @@ pub(super) fn change(
             healing => healing,
         };
         events.push(Event::CareChanged { at: now, change, by: by.to_owned() });
+    }
+    let next = planning::after(cluster, &events);
+    if cluster.kin.news && !next.kin.news {
+        events.extend(inherit::catch_up(&next, now));
     }
     Ok(events)
 }

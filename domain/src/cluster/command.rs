@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::ancestry::Published;
 use super::care::CareChange;
 use super::resize::Resize;
 use super::revision::Revision;
 use super::rollout::Rollout;
 use super::services::ServiceChange;
 use crate::entity::{ClusterTemplate, Service};
-use crate::id::NodeId;
+use crate::id::{ClusterId, NodeId};
 use crate::task::TaskReport;
 
 /// What a cluster can be told. Stored as JSON where it is to be told later.
@@ -61,6 +62,9 @@ pub enum Command {
     Reconfigure {
         /// The whole new configuration.
         config: Map<String, Value>,
+        /// What changes in the configuration of single nodes, by node; `null` takes a value away.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        nodes: BTreeMap<NodeId, Map<String, Value>>,
         /// How it goes through the nodes.
         rollout: Option<Rollout>,
         /// Who asks.
@@ -183,6 +187,27 @@ pub enum Command {
         /// Who asks, or found it.
         by: String,
     },
+    /// Note that a cluster is, or is to be, built upon this one, and what it needs of it.
+    Adopt {
+        /// The cluster.
+        child: ClusterId,
+        /// Its name.
+        name: String,
+        /// Names of services, or of what services provide.
+        needs: BTreeSet<String>,
+    },
+    /// Note that a cluster is not built upon this one any more.
+    Release {
+        /// The cluster.
+        child: ClusterId,
+    },
+    /// Take over what a cluster that this one is built upon publishes now.
+    Inherit {
+        /// The cluster.
+        from: ClusterId,
+        /// What it publishes, and then what its own ancestors do, the nearest first.
+        lineage: Vec<Published>,
+    },
     /// A node and a worker are free for this task.
     StartAttempt {
         /// Number of the task.
@@ -213,4 +238,42 @@ pub enum Command {
         /// Number of the attempt.
         attempt: u32,
     },
+}
+
+impl Command {
+    /// Whether it may bring a cluster nodes, so that quotas have to be looked at.
+    #[must_use]
+    pub fn may_add_nodes(&self) -> bool {
+        match self {
+            Self::Resize { resize, .. } => matches!(**resize, Resize::Grow { .. }),
+            Self::RollBack { .. } => true,
+            Self::GiveFields { command, .. } => command.may_add_nodes(),
+            Self::Delete { .. }
+            | Self::Cancel { .. }
+            | Self::RemoveServices { .. }
+            | Self::Replace { .. }
+            | Self::Reconfigure { .. }
+            | Self::Upgrade { .. }
+            | Self::Converge { .. }
+            | Self::RunErrand { .. }
+            | Self::Retry { .. }
+            | Self::Abort { .. }
+            | Self::ChangeServices { .. }
+            | Self::Configure { .. }
+            | Self::AddServices { .. }
+            | Self::Pause { .. }
+            | Self::Resume { .. }
+            | Self::Prolong { .. }
+            | Self::WarnOfExpiry
+            | Self::SyncTemplate { .. }
+            | Self::Care { .. }
+            | Self::Adopt { .. }
+            | Self::Release { .. }
+            | Self::Inherit { .. }
+            | Self::StartAttempt { .. }
+            | Self::FinishAttempt { .. }
+            | Self::TimeOutQueue { .. }
+            | Self::TimeOutAttempt { .. } => false,
+        }
+    }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use super::ancestry::Origins;
 use super::event::Event;
 use super::limits::Limits;
 use super::planning::{self, NextNumbers};
@@ -47,6 +48,9 @@ pub struct CreateOrder {
     pub seed: Uuid,
     /// Limits its jobs run under.
     pub limits: Limits,
+    /// The clusters it is built upon, and what they published then.
+    #[serde(default, skip_serializing_if = "Origins::is_empty")]
+    pub origins: Origins,
 }
 
 /// The nodes of a new cluster by id, or why there is no layout.

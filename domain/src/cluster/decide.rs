@@ -8,9 +8,9 @@ use super::replace::Replacement;
 use super::state::{Cluster, ClusterStatus};
 use super::upgrade::Newer;
 use super::{
-    abort, add_services, attempt, cancel, care, configure, converge, delete, errand, follow_up, give_fields,
-    pause, prolong, reconfigure, remove_services, replace, resize, retry, roll_back, services, sync_template,
-    upgrade, warn_of_expiry,
+    abort, add_services, adopt, attempt, cancel, care, configure, converge, delete, errand, follow_up,
+    give_fields, inherit, pause, prolong, reconfigure, remove_services, replace, resize, retry, roll_back,
+    services, sync_template, upgrade, warn_of_expiry,
 };
 use crate::plan::ClusterAction;
 
@@ -19,7 +19,11 @@ use crate::plan::ClusterAction;
 /// # Errors
 /// When the command cannot be carried out; nothing has changed.
 pub fn decide(cluster: &Cluster, command: Command, now: i64) -> Result<Vec<Event>, Refusal> {
+    let is_asked = adopt::is_asked(&command);
     let events = decided(cluster, command, now)?;
+    if is_asked {
+        adopt::keep_for_children(cluster, &events)?;
+    }
     Ok(follow_up::complete(cluster, events, now))
 }
 
@@ -32,8 +36,8 @@ fn decided(cluster: &Cluster, command: Command, now: i64) -> Result<Vec<Event>, 
         Command::Replace { nodes, lost, rollout, by } => {
             replace::replace(cluster, Replacement { nodes, lost, rollout }, &by, now)
         }
-        Command::Reconfigure { config, rollout, by } => {
-            reconfigure::reconfigure(cluster, config, rollout, &by, now)
+        Command::Reconfigure { config, nodes, rollout, by } => {
+            reconfigure::reconfigure(cluster, config, &nodes, rollout, &by, now)
         }
         Command::Upgrade { template, definitions, rollout, by } => {
             upgrade::upgrade(cluster, Newer { template, definitions }, rollout, &by, now)
@@ -59,6 +63,9 @@ fn decided(cluster: &Cluster, command: Command, now: i64) -> Result<Vec<Event>, 
         Command::SyncTemplate { template, by } => sync_template::sync(cluster, *template, by, now),
         Command::GiveFields { fields, command, by } => give_fields::give(cluster, fields, *command, by, now),
         Command::Care { changes, by } => care::change(cluster, changes, &by, now),
+        Command::Adopt { child, name, needs } => adopt::adopt(cluster, child, name, needs, now),
+        Command::Release { child } => Ok(adopt::release(cluster, child, now)),
+        Command::Inherit { from, lineage } => inherit::inherit(cluster, from, lineage, now),
         Command::StartAttempt { task, worker } => attempt::start(cluster, task, worker, now),
         Command::FinishAttempt { task, attempt, report } => {
             attempt::finish(cluster, task, attempt, report, now)

@@ -34,6 +34,9 @@ pub struct Difference {
     pub units: Vec<UnitDifference>,
     /// Values of the configuration, by path.
     pub config: Vec<ValueDifference>,
+    /// Values of the configuration of single nodes, by the node's number and the path.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub node_config: Vec<ValueDifference>,
     /// Values of the template, by path.
     pub template: Vec<ValueDifference>,
     /// Values for the provider, by path.
@@ -146,6 +149,7 @@ impl Difference {
             .chain(self.nodes.iter().map(|node| format!("node {}", node.host)))
             .chain(self.services.iter().map(|service| format!("service {}", service.name)))
             .chain(values("config", &self.config))
+            .chain(values("config of node", &self.node_config))
             .chain(values("template", &self.template))
             .chain(values("provider", &self.provider))
             .chain(lease)
@@ -167,6 +171,7 @@ pub fn difference(before: Option<&Cluster>, after: &Cluster) -> Difference {
         services: services(before, after),
         units: before.map(|before| units(before, after)).unwrap_or_default(),
         config: tree(&|cluster| Value::Object(cluster.config.clone())),
+        node_config: node_config(before, after),
         // What a new cluster is made from is no news.
         template: before.map(|before| values(&template(before), &template(after))).unwrap_or_default(),
         provider: before.map(|_| tree(&provider)).unwrap_or_default(),
@@ -176,6 +181,24 @@ pub fn difference(before: Option<&Cluster>, after: &Cluster) -> Difference {
 
 fn provider(cluster: &Cluster) -> Value {
     Value::Object(cluster.provider.provisioner.clone())
+}
+
+/// By number and path: a node without a configuration of its own has an empty one.
+fn node_config(before: Option<&Cluster>, after: &Cluster) -> Vec<ValueDifference> {
+    let own = |cluster: &Cluster| -> BTreeMap<u32, Value> {
+        let set = cluster.nodes.values().filter(|node| !node.config.is_empty());
+        set.map(|node| (node.properties.nodenum, Value::Object(node.config.clone()))).collect()
+    };
+    let (before, after) = (before.map(own).unwrap_or_default(), own(after));
+    let numbers: BTreeSet<u32> = before.keys().chain(after.keys()).copied().collect();
+    let tree = |of: &BTreeMap<u32, Value>| {
+        let nothing = || Value::Object(serde_json::Map::new());
+        let all = numbers
+            .iter()
+            .map(|number| (number.to_string(), of.get(number).cloned().unwrap_or_else(nothing)));
+        Value::Object(all.collect())
+    };
+    values(&tree(&before), &tree(&after))
 }
 
 fn of_cluster(cluster: &Cluster) -> Value {

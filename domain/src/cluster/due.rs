@@ -128,13 +128,18 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
             | Event::LayoutRefused { .. }
             | Event::JobFailed { .. }
             | Event::ProviderFieldsGiven { .. }
+            | Event::ChildAdopted { .. }
+            | Event::ChildReleased { .. }
+            | Event::Inherited { .. }
             | Event::JobEnded { .. } => {}
         }
     }
     let armed = events.iter().any(|event| {
         let begins = matches!(event, Event::ClusterRequested { .. } | Event::JobPlanned { .. });
         let paused = matches!(event, Event::JobPaused { .. } | Event::JobFailed { .. });
-        begins || paused || matches!(event, Event::JobEnded { .. } | Event::LeaseChanged { .. })
+        // A delete that was to follow may be given up for a way back.
+        let free = matches!(event, Event::ChildReleased { .. } | Event::FollowUpSet { .. });
+        begins || paused || free || matches!(event, Event::JobEnded { .. } | Event::LeaseChanged { .. })
     });
     let lease = armed.then(|| [warning(cluster), expiry(cluster)]).into_iter().flatten().flatten();
     let tasks = touched.iter().filter_map(|number| job.tasks.get(number));
@@ -185,7 +190,8 @@ fn expiry(cluster: &Cluster) -> Option<Effect> {
         ClusterStatus::Pending => false,
         ClusterStatus::Active | ClusterStatus::Incomplete | ClusterStatus::Inconsistent => true,
     };
-    if cluster.expires == 0 {
+    // One that carries others outlives its lease until they are gone.
+    if cluster.expires == 0 || !cluster.kin.children.is_empty() {
         return None;
     }
     if !at_rest {

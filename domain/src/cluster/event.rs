@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::ancestry::Published;
 use super::care::CareChange;
 use super::create::CreateOrder;
 use super::follow_up::FollowUp;
@@ -13,15 +14,15 @@ use super::rollout::Rollout;
 use super::state::ClusterStatus;
 use super::wanted_change::WantedChange;
 use crate::entity::{ClusterTemplate, Service};
-use crate::id::NodeId;
+use crate::id::{ClusterId, NodeId};
 use crate::plan::{ClusterAction, Wanted};
 use crate::task::{NodeProperties, TaskName, TaskReport};
 
 /// Version of the shapes below, written beside each event. A reader refuses newer ones and understands all older ones.
 /// Version 2 added what happens to living clusters: services, configuration, template, lease, pauses. Version 3 added
 /// changes of anything that is wanted, probes, jobs that grow, what comes after a job, health and maintenance, kinds of failures,
-/// and warnings before leases end.
-pub const EVENT_VERSION: u32 = 3;
+/// and warnings before leases end. Version 4 added clusters on clusters.
+pub const EVENT_VERSION: u32 = 4;
 
 /// One thing that happened. Times are milliseconds since 1970; tasks and jobs are named by their numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -197,6 +198,34 @@ pub enum Event {
         change: CareChange,
         /// Who asked, or found it.
         by: String,
+    },
+    /// Another cluster is built upon this one.
+    ChildAdopted {
+        /// When.
+        at: i64,
+        /// The cluster.
+        child: ClusterId,
+        /// Its name.
+        name: String,
+        /// What it needs of this one: names of services, or of what services provide.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        needs: BTreeSet<String>,
+    },
+    /// A cluster is not built upon this one any more.
+    ChildReleased {
+        /// When.
+        at: i64,
+        /// The cluster.
+        child: ClusterId,
+    },
+    /// A cluster that this one is built upon publishes something else.
+    Inherited {
+        /// When this was learned.
+        at: i64,
+        /// The cluster.
+        from: ClusterId,
+        /// What it publishes, and then what its own ancestors do.
+        lineage: Vec<Published>,
     },
     /// A task was handed to a worker.
     AttemptStarted {

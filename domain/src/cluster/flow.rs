@@ -12,7 +12,7 @@ use super::refusal::Refusal;
 use super::state::Cluster;
 use crate::entity::Input;
 use crate::id::NodeId;
-use crate::plan::needs::{Needs, Phase, Towards};
+use crate::plan::needs::{Needs, Phase, Reach, Towards};
 use crate::plan::{Graph, UnitId, Wanted};
 use crate::task::TaskName;
 
@@ -34,11 +34,15 @@ pub(super) fn graph(cluster: &Cluster) -> Result<Graph, Refusal> {
     let mut after: Vec<Vec<usize>> = graph.tasks().iter().map(|task| task.after.clone()).collect();
     for unit in told {
         let heeded = heeded(cluster, unit);
+        let everywhere: BTreeSet<&str> =
+            heeded.iter().filter(|(_, reach)| **reach == Reach::Cluster).map(|(name, _)| *name).collect();
         let (first, last) = span.0[unit];
         for (other, (begins, ends)) in &span.0 {
             let concerns = match &other.service {
-                Some(service) => heeded.contains(service.as_str()),
-                None => span.carries_none(other) && cluster.carries_any(&other.node, &heeded),
+                Some(service) => heeded
+                    .get(service.as_str())
+                    .is_some_and(|reach| *reach == Reach::Cluster || other.node == unit.node),
+                None => span.carries_none(other) && cluster.carries_any(&other.node, &everywhere),
             };
             if !concerns {
                 continue;
@@ -55,18 +59,21 @@ pub(super) fn graph(cluster: &Cluster) -> Result<Graph, Refusal> {
     Ok(Graph::new(tasks, after).unwrap_or(graph))
 }
 
-/// The services that one minds: those it depends on, and those whose values it takes.
-fn heeded<'a>(cluster: &'a Cluster, unit: &'a UnitId) -> BTreeSet<&'a str> {
-    let Some(name) = &unit.service else { return BTreeSet::new() };
-    let definitions = || cluster.definitions.values();
-    let mut heeded: BTreeSet<&str> = [Phase::Install, Phase::Runtime]
-        .into_iter()
-        .flat_map(|phase| Needs::new(phase, definitions()).closure([name], Towards::Dependencies))
-        .collect();
+/// The services that one minds, on its node or on all: those it depends on, and those whose values it takes.
+fn heeded<'a>(cluster: &'a Cluster, unit: &'a UnitId) -> BTreeMap<&'a str, Reach> {
+    let mut heeded: BTreeMap<&str, Reach> = BTreeMap::new();
+    let Some(name) = &unit.service else { return heeded };
+    for phase in [Phase::Install, Phase::Runtime] {
+        let needs = Needs::new(phase, cluster.definitions.values());
+        for (service, reach) in needs.reached(name, Towards::Dependencies) {
+            let known = heeded.entry(service).or_insert(reach);
+            *known = (*known).max(reach);
+        }
+    }
     let inputs = cluster.definitions.get(name).and_then(|service| service.inputs.as_ref());
     for place in inputs.into_iter().flatten().map(Input::place) {
-        heeded.extend(place.strip_prefix(OUTPUTS).and_then(|output| output.split('.').next()));
-        heeded.extend(place.strip_prefix(MEMBERS));
+        let given = place.strip_prefix(OUTPUTS).and_then(|output| output.split('.').next());
+        heeded.extend(given.or(place.strip_prefix(MEMBERS)).map(|service| (service, Reach::Cluster)));
     }
     heeded.remove(name.as_str());
     heeded

@@ -12,7 +12,7 @@ use super::refusal::Refusal;
 use super::rollout::OnFailure;
 use super::state::{Cluster, ClusterStatus};
 use super::wanted_change::WantedChange;
-use super::{delete, inputs, roll_back};
+use super::{delete, inherit, inputs, roll_back};
 use crate::plan::{ClusterAction, UnitId, Wanted};
 use crate::task::TaskName;
 
@@ -46,7 +46,10 @@ pub(super) fn complete(cluster: &Cluster, mut events: Vec<Event>, now: i64) -> V
         let before = planning::after(cluster, &events);
         match extension(&before, number, now) {
             Some(more) => events.extend(more),
-            None => events.extend(ended),
+            None => {
+                events.extend(ended);
+                events.extend(learned(cluster, &next, now));
+            }
         }
         return events;
     }
@@ -58,8 +61,20 @@ pub(super) fn complete(cluster: &Cluster, mut events: Vec<Event>, now: i64) -> V
         _ => Ok(Vec::new()),
     };
     // What cannot be planned is left to people: the job has ended, and says why it failed.
-    events.extend(followed.unwrap_or_default());
+    let followed = followed.unwrap_or_default();
+    match followed.is_empty() {
+        true => events.extend(learned(cluster, &next, now)),
+        false => events.extend(followed),
+    }
     events
+}
+
+/// What a cluster does at rest about what it has learned of its ancestors meanwhile.
+fn learned(before: &Cluster, next: &Cluster, now: i64) -> Vec<Event> {
+    match before.kin.news && !next.kin.news && next.status == ClusterStatus::Active {
+        true => inherit::catch_up(next, now),
+        false => Vec::new(),
+    }
 }
 
 /// What somebody asked for, or what the job's rollout says of a failure.
@@ -92,6 +107,7 @@ pub(super) const fn changes_what_is_wanted(action: ClusterAction) -> bool {
             | ClusterAction::ClusterDelete
             | ClusterAction::ClusterProbe
             | ClusterAction::ClusterConverge
+            | ClusterAction::ClusterInherit
             | ClusterAction::RunErrand
     )
 }
@@ -141,5 +157,6 @@ const fn settles(action: ClusterAction) -> bool {
             | ClusterAction::ClusterUpgrade
             | ClusterAction::ClusterRollBack
             | ClusterAction::ClusterConverge
+            | ClusterAction::ClusterInherit
     )
 }

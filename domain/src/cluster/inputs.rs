@@ -8,10 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::named::Names;
+use super::named::{Host, Names};
 use super::order::view;
+use super::outputs;
 use super::state::{Cluster, Node};
-use crate::entity::{OnChange, Service, ServiceAction};
+use super::values::{Layer, Layered, effective};
+use crate::entity::{Input, Members, OnChange, Output, Service, ServiceAction};
 use crate::id::NodeId;
 use crate::macros::{self, ClusterView};
 use crate::plan::{Observed, Unit, UnitId, Wanted, defines};
@@ -116,7 +118,13 @@ impl<'a> Reading<'a> {
     /// actions that bring it up.
     fn hash(&self, service: &Service, node: &NodeId, unknown: Unknown) -> Option<String> {
         let values = match &service.inputs {
-            None => macros::expand_map(&self.cluster.config, &self.view, Some(node)).ok()?,
+            // Who takes the whole configuration takes its members beside it.
+            None => {
+                let config = effective(self.cluster, self.cluster.nodes.get(node), Some(service));
+                let mut values = macros::expand_map(&config, &self.view, Some(node)).ok()?;
+                values.extend(members_of_all(self.cluster, service));
+                values
+            }
             Some(_) => values(self.cluster, &self.view, service, node)?,
         };
         let mut fields = BTreeMap::new();
@@ -149,13 +157,21 @@ impl<'a> Reading<'a> {
     ) -> BTreeMap<&'a str, Option<&'a BTreeMap<String, String>>> {
         let mut named = self.names.in_value(value);
         named.extend(texts.flat_map(|text| self.names.in_text(text)));
-        let of_node = |(name, node): (&'a str, &'a Node)| {
-            let machine = self.cluster.units.get(&UnitId::machine(node.id.clone()));
-            let is_there = machine.is_some_and(|machine| machine.observed >= Observed::Confirmed);
-            (name, is_there.then_some(&node.properties.ipaddresses))
+        let of_host = |(name, host): (&'a str, Host<'a>)| {
+            let is_there = match host.own {
+                Some(id) => is_there(self.cluster, id),
+                None => !host.properties.ipaddresses.is_empty(),
+            };
+            (name, is_there.then_some(&host.properties.ipaddresses))
         };
-        named.into_iter().map(of_node).collect()
+        named.into_iter().map(of_host).collect()
     }
+}
+
+/// Whether a node's machine is there, with its addresses.
+fn is_there(cluster: &Cluster, node: &NodeId) -> bool {
+    let machine = cluster.units.get(&UnitId::machine(node.clone()));
+    machine.is_some_and(|machine| machine.observed >= Observed::Confirmed)
 }
 
 /// The same value with the keys of its objects in order, so that the same values give the same text.
@@ -170,21 +186,23 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
-/// The values a service declares to take, by the names it gives them; nothing while one is not known yet.
+/// The values a service takes beside the configuration, by the names it gives them: those that it declares, and for each
+/// service that it requires with all its members the list of these. Nothing while one is not known yet.
 pub(super) fn values(
     cluster: &Cluster,
     view: &ClusterView<'_>,
     service: &Service,
     node: &NodeId,
 ) -> Option<Map<String, Value>> {
-    let mut values = Map::new();
+    let mut values = members_of_all(cluster, service);
+    let config = effective(cluster, cluster.nodes.get(node), Some(service));
     for input in service.inputs.iter().flatten() {
         let place = input.place();
         let value = match (place.strip_prefix(OUTPUTS), place.strip_prefix(MEMBERS)) {
             (Some(output), _) => given(cluster, output),
-            (None, Some(service)) => members(cluster, service),
+            (None, Some(service)) => members_of(cluster, service),
             (None, None) => {
-                let found = in_config(&cluster.config, input.place()).cloned().unwrap_or(Value::Null);
+                let found = in_config(&config, input.place()).cloned().unwrap_or(Value::Null);
                 macros::expand_tree(&found, view, Some(node)).ok()?
             }
         };
@@ -193,8 +211,25 @@ pub(super) fn values(
     Some(values)
 }
 
+/// What the services of a node take from others, by its place: `outputs`, the service and the name. Secrets are masked.
+#[must_use]
+pub fn taken_outputs(cluster: &Cluster, node: &Node) -> Vec<Layered> {
+    let services = node.properties.services.iter().filter_map(|name| cluster.definitions.get(name));
+    let places: BTreeSet<&str> =
+        services.flat_map(|service| service.inputs.iter().flatten()).map(Input::place).collect();
+    let named = places.into_iter().filter_map(|place| place.strip_prefix(OUTPUTS));
+    let taken = named.filter_map(|output| {
+        let (service, name) = output.split_once('.')?;
+        let place = ["outputs", service, name].map(str::to_owned).to_vec();
+        let mut value = given(cluster, output);
+        outputs::mask_tokens(&mut value);
+        Some(Layered { place, value, layer: Layer::Output, service: Some(service.to_owned()) })
+    });
+    taken.collect()
+}
+
 /// A place in the configuration: keys with dots between them, the longest key first where keys hold dots themselves.
-fn in_config<'a>(config: &'a Map<String, Value>, place: &str) -> Option<&'a Value> {
+pub(super) fn in_config<'a>(config: &'a Map<String, Value>, place: &str) -> Option<&'a Value> {
     if let Some(value) = config.get(place) {
         return Some(value);
     }
@@ -202,32 +237,70 @@ fn in_config<'a>(config: &'a Map<String, Value>, place: &str) -> Option<&'a Valu
     ends.rev().find_map(|at| in_config(config.get(&place[..at])?.as_object()?, &place[at + 1..]))
 }
 
-/// Host names of the nodes that carry a service and stay, by number.
-fn members(cluster: &Cluster, service: &str) -> Value {
-    let carrying = cluster
-        .nodes_by_number()
-        .into_iter()
-        .filter(|node| node.properties.services.contains(service) && !cluster.is_leaving(&node.id));
-    carrying.map(|node| node.properties.hostname.clone().unwrap_or_else(|| node.id.to_string())).collect()
+/// The lists of members that a service is given because it requires all of them, by `members.` and what it requires.
+fn members_of_all(cluster: &Cluster, service: &Service) -> Map<String, Value> {
+    let needs = &service.dependencies;
+    let required = needs.install.requires.each().chain(needs.runtime.requires.each());
+    let all = required.filter(|required| required.members == Members::All);
+    all.map(|required| {
+        let answering = cluster.definitions.values().filter(|other| other.satisfies(&required.name));
+        let answering: BTreeSet<&str> = answering.map(Service::name).collect();
+        let ancestor = cluster.kin.origins.satisfying(&required.name).filter(|_| answering.is_empty());
+        let members = match ancestor {
+            Some(ancestor) => ancestor.members(&ancestor.answering(&required.name)),
+            None => members(cluster, &answering),
+        };
+        (format!("{MEMBERS}{}", required.name), members)
+    })
+    .collect()
 }
 
-/// What the units of a service give under a name: by host name of their nodes, those that stay.
+/// Host names of the nodes that carry a service: the cluster's own, or else those of the nearest ancestor that has it.
+fn members_of(cluster: &Cluster, service: &str) -> Value {
+    let services = BTreeSet::from([service]);
+    match cluster.ancestor_with(service) {
+        Some(ancestor) => ancestor.members(&services),
+        None => members(cluster, &services),
+    }
+}
+
+/// Host names of the nodes that carry one of these services and stay, by number.
+fn members(cluster: &Cluster, services: &BTreeSet<&str>) -> Value {
+    let carrying = cluster.nodes_by_number().into_iter().filter(|node| {
+        services.iter().any(|service| node.properties.services.contains(*service))
+            && !cluster.is_leaving(&node.id)
+    });
+    carrying.map(host).collect()
+}
+
+/// The nodes that carry a service and stay, by number.
+fn carrying<'a>(cluster: &'a Cluster, service: &'a str) -> impl Iterator<Item = &'a Node> {
+    let nodes = cluster.nodes_by_number().into_iter();
+    nodes.filter(move |node| node.properties.services.contains(service) && !cluster.is_leaving(&node.id))
+}
+
+fn host(node: &Node) -> String {
+    node.properties.hostname.clone().unwrap_or_else(|| node.id.to_string())
+}
+
+/// What the units of a service give under a name: by host name of their nodes, those that stay. Of a service that the cluster
+/// does not have it is what the nearest ancestor with it published.
 fn given(cluster: &Cluster, output: &str) -> Value {
     let Some((service, name)) = output.split_once('.') else { return Value::Null };
-    let declared = cluster.definitions.get(service);
-    let Some(output) = declared.and_then(|it| it.outputs.iter().find(|output| output.name == name)) else {
-        return Value::Null;
-    };
-    let carrying = cluster
-        .nodes_by_number()
-        .into_iter()
-        .filter(|node| node.properties.services.contains(service) && !cluster.is_leaving(&node.id));
-    let mut by_host = Map::new();
-    for node in carrying {
-        let host = node.properties.hostname.clone().unwrap_or_else(|| node.id.to_string());
-        if let Some(value) = node.results.get(output.reported()) {
-            by_host.insert(host, value.clone());
-        }
+    if let Some(ancestor) = cluster.ancestor_with(service) {
+        let published = ancestor.services.get(service).and_then(|offered| offered.outputs.get(name));
+        return published.cloned().map_or(Value::Null, Value::Object);
     }
-    Value::Object(by_host)
+    let declared = cluster.definitions.get(service);
+    match declared.and_then(|it| it.outputs.iter().find(|output| output.name == name)) {
+        Some(output) => Value::Object(given_by_hosts(cluster, service, output)),
+        None => Value::Null,
+    }
+}
+
+/// What the tasks of a service reported as an output, or else its default, by host name of the nodes that stay.
+pub(super) fn given_by_hosts(cluster: &Cluster, service: &str, output: &Output) -> Map<String, Value> {
+    let value = |node: &Node| node.results.get(output.reported()).or(output.default.as_ref()).cloned();
+    let given = |node: &Node| Some((host(node), value(node)?));
+    carrying(cluster, service).filter_map(given).collect()
 }

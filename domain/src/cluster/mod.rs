@@ -22,12 +22,14 @@
 //!
 //! One file per operation ([`create`], `delete`, `configure`, `reconfigure`, `services`, `add_services`, `remove_services`,
 //! `resize`, `replace`, `upgrade`, `roll_back`, `converge`, `errand`, `retry`, `abort`, `cancel`, `pause`, `prolong`,
-//! `warn_of_expiry`, `sync_template`, `care`), one for what happens to a task (`attempt`) and one for what follows from the end of a job
+//! `warn_of_expiry`, `sync_template`, `care`, `adopt`, `inherit`), one for what happens to a task (`attempt`) and one for what follows from the end of a job
 //! (`follow_up`). What is wanted, whoever changed it, changes in `wanted_change`; `inputs` knows which services take what
-//! has changed, and `flow` whose turn it is then.
+//! has changed, and `flow` whose turn it is then. `ancestry` is what clusters that are built upon each other know of each other.
 
 mod abort;
 mod add_services;
+mod adopt;
+mod ancestry;
 mod apply;
 mod apply_task;
 mod attempt;
@@ -48,12 +50,15 @@ mod event;
 mod flow;
 mod follow_up;
 mod give_fields;
+mod held;
+mod inherit;
 mod inputs;
 mod job;
 mod limits;
 mod named;
 mod numbering;
 mod order;
+pub mod outputs;
 mod pause;
 mod planning;
 mod preview;
@@ -75,14 +80,17 @@ mod services;
 mod state;
 mod summary;
 mod sync_template;
+mod taken;
 mod unit_state;
 mod upgrade;
+mod values;
 mod view;
 mod wanted;
 mod wanted_change;
 mod warn_of_expiry;
 mod words;
 
+pub use ancestry::{Child, Inheritance, Kin, Offered, Origins, Published};
 pub use apply::{apply, replay};
 pub use attempt::INTERNAL_FAILURE;
 pub use budget::{WaitCode, WaitReason};
@@ -96,6 +104,8 @@ pub use difference::{
 pub use due::{Effect, due, due_after};
 pub use event::{EVENT_VERSION, Event, FailedNext, PlannedStep};
 pub use follow_up::FollowUp;
+pub use held::nodes_added;
+pub use inputs::taken_outputs;
 pub use job::{Attempt, AttemptId, Job, JobStatus, Outcome, Task, TaskState};
 pub use limits::{Limits, Overdue, RetryRule};
 pub use order::{OrderError, order, view};
@@ -110,7 +120,9 @@ pub use revision::Revision;
 pub use rollout::{OnFailure, Rollout};
 pub use services::ServiceChange;
 pub use state::{Account, Cluster, ClusterStatus, Node};
+pub use taken::Taken;
 pub use unit_state::UnitState;
+pub use values::{Layer, Layered, layered, put_together};
 pub use view::{NodeStatus, Progress};
 pub use wanted_change::WantedChange;
 pub use words::{job_of, words};

@@ -1,36 +1,52 @@
-//! Which nodes a value names by their host names.
+//! Which hosts a value names.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::state::{Cluster, Node};
+use super::state::Cluster;
+use crate::id::NodeId;
+use crate::task::NodeProperties;
 
-/// The host names of a cluster's nodes.
+/// What has a host name.
+#[derive(Clone, Copy)]
+pub(super) struct Host<'a> {
+    pub(super) properties: &'a NodeProperties,
+    /// The node, if it is one of the cluster itself.
+    pub(super) own: Option<&'a NodeId>,
+}
+
+/// The host names of a cluster's nodes, and of those that its ancestors publish.
 ///
 /// A text is cut into words, and each word is looked up: that takes time by the text, whatever the size of the cluster.
 pub(super) struct Names<'a> {
-    nodes: HashMap<&'a str, &'a Node>,
+    hosts: HashMap<&'a str, Host<'a>>,
     /// Length of the longest name, in bytes.
     longest: usize,
 }
 
 impl<'a> Names<'a> {
     pub(super) fn of(cluster: &'a Cluster) -> Self {
-        let mut nodes = HashMap::with_capacity(cluster.nodes.len());
-        let mut longest = 0;
-        for node in cluster.nodes.values() {
-            if let Some(name) = node.properties.hostname.as_deref().filter(|name| !name.is_empty()) {
-                longest = longest.max(name.len());
-                // Of several nodes that say they have the same name the first has it.
-                nodes.entry(name).or_insert(node);
-            }
-        }
-        Self { nodes, longest }
+        let own = cluster.nodes.iter().map(|(id, node)| Host { properties: &node.properties, own: Some(id) });
+        let published = cluster.kin.origins.ancestors().flat_map(|published| published.nodes.values());
+        Self::new(own.chain(published.map(|properties| Host { properties, own: None })))
     }
 
-    /// The nodes that any text in a value names, keys included, as often as it does.
-    pub(super) fn in_value(&self, value: &Value) -> Vec<(&'a str, &'a Node)> {
+    fn new(all: impl Iterator<Item = Host<'a>>) -> Self {
+        let mut hosts = HashMap::with_capacity(all.size_hint().0);
+        let mut longest = 0;
+        for host in all {
+            if let Some(name) = host.properties.hostname.as_deref().filter(|name| !name.is_empty()) {
+                longest = longest.max(name.len());
+                // Of several that say they have the same name the first has it.
+                hosts.entry(name).or_insert(host);
+            }
+        }
+        Self { hosts, longest }
+    }
+
+    /// The hosts that any text in a value names, keys included, as often as it does.
+    pub(super) fn in_value(&self, value: &Value) -> Vec<(&'a str, Host<'a>)> {
         match value {
             Value::String(text) => self.in_text(text),
             Value::Array(items) => items.iter().flat_map(|item| self.in_value(item)).collect(),
@@ -46,17 +62,17 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The nodes that a text names.
-    pub(super) fn in_text(&self, text: &str) -> Vec<(&'a str, &'a Node)> {
+    /// The hosts that a text names.
+    pub(super) fn in_text(&self, text: &str) -> Vec<(&'a str, Host<'a>)> {
         text.split(|c| !is_of_name(c)).flat_map(|word| self.in_word(word)).collect()
     }
 
     /// A name may be part of a longer word, from one of its dots, dashes and underscores to another, as in the name of a
     /// service below it or of a file. Where names overlap the first one counts, and of several that begin at the same place
     /// the longest.
-    fn in_word(&self, word: &str) -> Vec<(&'a str, &'a Node)> {
-        if let Some((name, node)) = self.nodes.get_key_value(word) {
-            return vec![(name, node)];
+    fn in_word(&self, word: &str) -> Vec<(&'a str, Host<'a>)> {
+        if let Some((name, host)) = self.hosts.get_key_value(word) {
+            return vec![(name, *host)];
         }
         let joints: Vec<usize> = word.match_indices(is_joint).map(|(at, _)| at).collect();
         let mut found = Vec::new();
@@ -69,10 +85,10 @@ impl<'a> Names<'a> {
             let ends =
                 later.iter().copied().chain([word.len()]).take_while(|end| end - begin <= self.longest);
             let ends: Vec<usize> = ends.collect();
-            let names = |end: &usize| self.nodes.get_key_value(&word[begin..*end]);
-            if let Some((name, node)) = ends.iter().rev().find_map(names) {
+            let names = |end: &usize| self.hosts.get_key_value(&word[begin..*end]);
+            if let Some((name, host)) = ends.iter().rev().find_map(names) {
                 from = begin + name.len();
-                found.push((*name, *node));
+                found.push((*name, *host));
             }
         }
         found
@@ -91,23 +107,15 @@ const fn is_joint(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use serde_json::json;
 
     use super::*;
-    use crate::id::NodeId;
-    use crate::task::NodeProperties;
 
     /// The names that are found in a value, where these are the names of nodes.
     fn found(names: &[&str], value: &Value) -> Vec<String> {
-        let node = |name: &str| {
-            let properties = NodeProperties { hostname: Some(name.to_owned()), ..NodeProperties::default() };
-            Node::new(NodeId(name.to_owned()), properties)
-        };
-        let nodes: BTreeMap<&str, Node> = names.iter().map(|name| (*name, node(name))).collect();
-        let longest = names.iter().map(|name| name.len()).max().unwrap_or(0);
-        let names = Names { nodes: nodes.iter().map(|(name, node)| (*name, node)).collect(), longest };
+        let node = |name: &&str| NodeProperties { hostname: Some((*name).to_owned()), ..Default::default() };
+        let nodes: Vec<NodeProperties> = names.iter().map(node).collect();
+        let names = Names::new(nodes.iter().map(|properties| Host { properties, own: None }));
         names.in_value(value).into_iter().map(|(name, _)| name.to_owned()).collect()
     }
 

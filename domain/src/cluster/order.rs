@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::inputs;
 use super::state::{Cluster, Node};
+use super::values::effective;
 use crate::entity::{ActionSpec, Service};
 use crate::id::NodeId;
 use crate::macros::{self, ClusterView, MacroError};
@@ -84,7 +85,7 @@ pub(super) fn config(
     service: Option<(&Service, &ActionSpec)>,
 ) -> Result<TaskConfig, MacroError> {
     let mut config = TaskConfig {
-        cluster: cluster.config.clone(),
+        cluster: effective(cluster, Some(node), service.map(|(definition, _)| definition)).into_owned(),
         service: None,
         node: node.properties.clone(),
         provider: cluster.provider.clone(),
@@ -93,7 +94,7 @@ pub(super) fn config(
     };
     if let Some((definition, action)) = service {
         let view = view(cluster);
-        config.cluster = macros::expand_map(&cluster.config, &view, Some(&node.id))?;
+        config.cluster = macros::expand_map(&config.cluster, &view, Some(&node.id))?;
         let action = expand_fields(action, &view, node)?;
         let inputs = inputs::values(cluster, &view, definition, &node.id).unwrap_or_default();
         config.service = Some(ServiceOrder { name: definition.name().to_owned(), action, inputs });
@@ -130,5 +131,7 @@ fn expand_fields(action: &ActionSpec, view: &ClusterView<'_>, node: &Node) -> Re
 #[must_use]
 pub fn view(cluster: &Cluster) -> ClusterView<'_> {
     let nodes = cluster.nodes.iter().map(|(id, node)| (id, &node.properties));
-    ClusterView::new(&cluster.account.user_id, nodes).without(|| cluster.leaving())
+    let own = ClusterView::new(&cluster.account.user_id, nodes).without(|| cluster.leaving());
+    let ancestors = cluster.kin.origins.ancestors().map(|published| &published.nodes);
+    own.answered_by(|service| cluster.services.contains(service), ancestors)
 }

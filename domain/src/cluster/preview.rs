@@ -13,6 +13,7 @@ use super::difference::{Became, Difference, NodeDifference, difference, host, is
 use super::event::Event;
 use super::job::{Job, Task};
 use super::state::{Cluster, Node};
+use super::taken::Taken;
 use super::words::words;
 use crate::id::NodeId;
 use crate::plan::{ClusterAction, Graph, Length, UnitId, predict, render, schedule, spread, stages};
@@ -73,6 +74,9 @@ pub struct PlanPreview {
     pub price: Option<Price>,
     /// What cannot be undone, in words.
     pub irreversible: Vec<String>,
+    /// What is taken of the clusters that this one is built upon.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub from_ancestors: Vec<Taken>,
 }
 
 /// A task that would be run.
@@ -129,6 +133,7 @@ pub fn preview(before: Option<&Cluster>, events: &[Event], outlook: &Outlook<'_>
         services: after.services.clone(),
         price: price(before, &after, outlook),
         irreversible: irreversible(before, &after, job, &changes),
+        from_ancestors: after.taken(),
         changes,
         tasks: run.planned.len(),
         planned: run.planned,

@@ -76,8 +76,8 @@ fn carried_over(command: Command, wanted: &[ValueDifference], present: &Map<Stri
         Command::Configure { restart, by, .. } => {
             Command::Configure { config: merged(wanted, present), restart, by }
         }
-        Command::Reconfigure { rollout, by, .. } => {
-            Command::Reconfigure { config: merged(wanted, present), rollout, by }
+        Command::Reconfigure { nodes, rollout, by, .. } => {
+            Command::Reconfigure { config: merged(wanted, present), nodes, rollout, by }
         }
         Command::GiveFields { fields, command, by } => {
             let command = Box::new(carried_over(*command, wanted, present));

@@ -1,5 +1,7 @@
 //! Giving a cluster another configuration, and bringing those services up again that take what has changed.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::decide::wrong_state;
@@ -9,24 +11,45 @@ use super::refusal::Refusal;
 use super::request::check_macros;
 use super::rollout::Rollout;
 use super::state::Cluster;
+use super::values;
 use super::wanted_change::WantedChange;
+use crate::id::NodeId;
 use crate::plan::ClusterAction;
 
 /// The same configuration once more changes nothing.
 pub(super) fn reconfigure(
     cluster: &Cluster,
     config: Map<String, Value>,
+    nodes: &BTreeMap<NodeId, Map<String, Value>>,
     rollout: Option<Rollout>,
     by: &str,
     now: i64,
 ) -> Result<Vec<Event>, Refusal> {
     check_macros(&config)?;
+    nodes.values().try_for_each(check_macros)?;
     if !cluster.may_change() {
         return Err(wrong_state(cluster, "configured"));
     }
-    if config == cluster.config {
+    if !nodes.is_empty() {
+        cluster.nodes_named(&nodes.keys().cloned().collect())?;
+    }
+    let config = Some(config).filter(|config| *config != cluster.config);
+    let change = WantedChange { config, node_config: of_nodes(cluster, nodes), ..WantedChange::default() };
+    if change.is_empty() {
         return Ok(Vec::new());
     }
-    let change = WantedChange { config: Some(config), ..WantedChange::default() };
     planning::change(cluster, change, ClusterAction::ClusterReconfigure, rollout, by, now)
+}
+
+/// The whole new configuration of each node that gets another one.
+fn of_nodes(
+    cluster: &Cluster,
+    changes: &BTreeMap<NodeId, Map<String, Value>>,
+) -> BTreeMap<NodeId, Map<String, Value>> {
+    let changed = changes.iter().filter_map(|(id, change)| {
+        let present = &cluster.nodes.get(id)?.config;
+        let config = values::changed(present, change);
+        (config != *present).then(|| (id.clone(), config))
+    });
+    changed.collect()
 }

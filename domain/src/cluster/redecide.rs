@@ -142,6 +142,7 @@ fn commands(cluster: &Cluster, ahead: &[Event]) -> Vec<Command> {
         Event::CareChanged { change, by, .. } => {
             one(Command::Care { changes: vec![change.clone()], by: by.clone() })
         }
+        Event::ChildAdopted { .. } | Event::ChildReleased { .. } | Event::Inherited { .. } => of_kin(first),
         Event::TemplateReplaced { template, by, .. } => {
             one(Command::SyncTemplate { template: template.clone(), by: by.clone() })
         }
@@ -174,6 +175,20 @@ fn commands(cluster: &Cluster, ahead: &[Event]) -> Vec<Command> {
         | Event::JobExtended { .. }
         | Event::JobFailed { by: None, .. }
         | Event::JobEnded { .. } => Vec::new(),
+    }
+}
+
+/// What clusters that are built upon each other tell each other.
+fn of_kin(event: &Event) -> Vec<Command> {
+    match event {
+        Event::ChildAdopted { child, name, needs, .. } => {
+            vec![Command::Adopt { child: *child, name: name.clone(), needs: needs.clone() }]
+        }
+        Event::ChildReleased { child, .. } => vec![Command::Release { child: *child }],
+        Event::Inherited { from, lineage, .. } => {
+            vec![Command::Inherit { from: *from, lineage: lineage.clone() }]
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -245,6 +260,9 @@ const fn time(event: &Event) -> i64 {
         | Event::LeaseChanged { at, .. }
         | Event::LeaseWarned { at, .. }
         | Event::CareChanged { at, .. }
+        | Event::ChildAdopted { at, .. }
+        | Event::ChildReleased { at, .. }
+        | Event::Inherited { at, .. }
         | Event::ProviderFieldsGiven { at, .. }
         | Event::JobPaused { at, .. }
         | Event::JobResumed { at, .. }

@@ -1,6 +1,9 @@
 //! Why a command is not carried out.
 
+use std::collections::BTreeMap;
+
 use super::state::ClusterStatus;
+use crate::id::ClusterId;
 use crate::invalid::Invalid;
 use crate::layout::NoLayout;
 use crate::plan::{ClusterAction, PlanError};
@@ -22,6 +25,27 @@ pub enum Refusal {
         asked: &'static str,
         /// What to do about it.
         remedy: &'static str,
+    },
+    /// Other clusters are built upon it.
+    #[error("cluster {cluster} carries other clusters: {}; delete those first", listed(children))]
+    HasChildren {
+        /// Its id.
+        cluster: String,
+        /// Names of those on top of it.
+        children: BTreeMap<ClusterId, String>,
+    },
+    /// Other clusters require what would be gone.
+    #[error(
+        "{service} of cluster {cluster} is required by other clusters: {}; keep it, or change or delete those first",
+        listed(children)
+    )]
+    NeededByChildren {
+        /// Its id.
+        cluster: String,
+        /// The service, or what it provides.
+        service: String,
+        /// Names of those that require it.
+        children: BTreeMap<ClusterId, String>,
     },
     /// The cluster has no such service.
     #[error("cluster {cluster} has no service {service:?}; name one of its services")]
@@ -61,4 +85,10 @@ pub enum Refusal {
         /// Why, for people.
         reason: &'static str,
     },
+}
+
+/// Clusters by name and id.
+fn listed(clusters: &BTreeMap<ClusterId, String>) -> String {
+    let named: Vec<String> = clusters.iter().map(|(id, name)| format!("{name} ({id})")).collect();
+    named.join(", ")
 }

@@ -8,6 +8,7 @@ use super::planning;
 use super::refusal::Refusal;
 use super::state::Cluster;
 use super::wanted_change::WantedChange;
+use crate::entity::Scope;
 use crate::id::NodeId;
 use crate::invalid::Invalid;
 use crate::plan::ClusterAction;
@@ -52,11 +53,14 @@ fn check_required(
     for name in staying {
         let Some(service) = cluster.definitions.get(*name) else { continue };
         let needs = &service.dependencies;
-        for required in needs.install.requires.iter().chain(&needs.runtime.requires) {
+        for requirement in needs.install.requires.each().chain(needs.runtime.requires.each()) {
+            let required = &requirement.name;
+            let elsewhere =
+                requirement.scope == Scope::Ancestors && cluster.kin.origins.satisfying(required).is_some();
             let met = |others: &mut dyn Iterator<Item = &String>| {
                 others.filter_map(|other| cluster.definitions.get(other)).any(|it| it.satisfies(required))
             };
-            if met(&mut removed.iter()) && !met(&mut staying.iter().copied()) {
+            if !elsewhere && met(&mut removed.iter()) && !met(&mut staying.iter().copied()) {
                 let fault = format!("is required by {name}, which stays");
                 let remedy = format!("remove {name} as well, or keep {required}");
                 return Err(Invalid::new("services", required, fault, remedy).into());

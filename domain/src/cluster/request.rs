@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::ancestry::Origins;
 use super::create::CreateOrder;
 use super::limits::Limits;
 use super::numbering::number_nodes;
@@ -90,6 +91,13 @@ pub struct ClusterRequest {
     /// Domain of the host names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dns_suffix: Option<String>,
+    /// Id or name of the cluster it is built upon.
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::optional_text",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub parent: Option<String>,
     /// Configuration; replaces the template's as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
@@ -108,6 +116,7 @@ impl fmt::Debug for ClusterRequest {
             .field("services", &self.services)
             .field("hardwaretype", &self.hardwaretype)
             .field("imagetype", &self.imagetype)
+            .field("parent", &self.parent)
             .finish_non_exhaustive()
     }
 }
@@ -198,6 +207,8 @@ pub struct Asking {
     pub now: i64,
     /// Limits its jobs run under.
     pub limits: Limits,
+    /// The clusters it is built upon.
+    pub origins: Origins,
 }
 
 impl ClusterRequest {
@@ -270,9 +281,9 @@ impl ClusterRequest {
         provider_fields::overlay(&mut provider, &fields.plain);
         let parameters = parameters_of(&catalog.provider_types, &provider.providertype);
         let own = take(parameters, &mut provider.provisioner);
-        let secrets = ClusterSecrets { provider: own, given: fields.sensitive };
-        let services =
-            if self.services.is_empty() { template.defaults.services.clone() } else { self.services.clone() };
+        let secrets = ClusterSecrets::of(own, fields.sensitive);
+        let services = if self.services.is_empty() { &template.defaults.services } else { &self.services };
+        let services = layout::with_companions(&catalog.services, services);
         let config = self.config.clone().unwrap_or_else(|| template.defaults.config.clone());
         check_macros(&config)?;
         let definitions = definitions(catalog, &services);
@@ -281,6 +292,7 @@ impl ClusterRequest {
             services: Some(services.clone()),
             hardwaretype: given(self.hardwaretype.as_ref()).cloned(),
             imagetype: given(self.imagetype.as_ref()).cloned(),
+            ancestors: asking.origins.names(),
         };
         let order = CreateOrder {
             id: asking.id,
@@ -296,6 +308,7 @@ impl ClusterRequest {
             dns_suffix: given(self.dns_suffix.as_ref()).or(template.defaults.dns_suffix.as_ref()).cloned(),
             seed: asking.seed,
             limits,
+            origins: asking.origins,
         };
         Ok(Accepted { order, secrets, layout })
     }

@@ -22,6 +22,9 @@ pub struct Revision {
     pub definitions: BTreeMap<String, Service>,
     /// Configuration with macros as written.
     pub config: Map<String, Value>,
+    /// The configuration of single nodes; those without one are left out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub node_config: BTreeMap<NodeId, Map<String, Value>>,
     /// Its nodes, without what is only known of their machines.
     pub nodes: BTreeMap<NodeId, NodeProperties>,
     /// What is wanted of each unit.
@@ -49,6 +52,7 @@ impl Revision {
             template: cluster.template.clone(),
             definitions: cluster.definitions.clone(),
             config: cluster.config.clone(),
+            node_config: own_config(cluster),
             wanted: wanted.map(|(id, unit)| (id.clone(), unit.wanted)).collect(),
             nodes,
         }
@@ -85,6 +89,13 @@ impl Revision {
                 }
             }
         }
+        let present = own_config(cluster);
+        for id in self.nodes.keys() {
+            let then = self.node_config.get(id);
+            if then != present.get(id) {
+                change.node_config.insert(id.clone(), then.cloned().unwrap_or_default());
+            }
+        }
         for (id, wanted) in &self.wanted {
             if cluster.units.get(id).is_none_or(|unit| unit.wanted != *wanted) {
                 change.wanted.insert(id.clone(), *wanted);
@@ -94,6 +105,12 @@ impl Revision {
         change.renew_also(renew);
         change
     }
+}
+
+/// By node that stays, the configuration that it has for itself.
+fn own_config(cluster: &Cluster) -> BTreeMap<NodeId, Map<String, Value>> {
+    let own = cluster.nodes.values().filter(|node| !node.config.is_empty() && !cluster.is_leaving(&node.id));
+    own.map(|node| (node.id.clone(), node.config.clone())).collect()
 }
 
 /// What `more` has and `less` has not.

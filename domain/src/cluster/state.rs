@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use super::ancestry::Kin;
 use super::care::Care;
 use super::follow_up::FollowUp;
 use super::job::{AttemptId, Job, Task};
@@ -122,6 +123,9 @@ pub struct Cluster {
     /// What is to be done as soon as the job has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub then: Option<FollowUp>,
+    /// Whom it is built upon, and who is built upon it.
+    #[serde(default, skip_serializing_if = "Kin::is_empty")]
+    pub kin: Kin,
 }
 
 /// A node: a cluster's use of one machine.
@@ -131,6 +135,9 @@ pub struct Node {
     pub id: NodeId,
     /// What is known of it.
     pub properties: NodeProperties,
+    /// Configuration for it alone, over that of the cluster; with macros as written.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub config: Map<String, Value>,
     /// What its tasks reported, laid beside the rest of what later tasks are given. Belongs to the present machine.
     pub results: Map<String, Value>,
     /// The attempt at CREATE since which there may be a machine, even if the provider said that it failed; `None` when
@@ -145,7 +152,7 @@ impl Node {
     #[must_use]
     pub fn new(id: NodeId, properties: NodeProperties) -> Self {
         let given_hostname = properties.hostname.clone();
-        Self { id, properties, results: Map::new(), asked: None, given_hostname }
+        Self { id, properties, config: Map::new(), results: Map::new(), asked: None, given_hostname }
     }
 
     /// Whether a machine must be given back before the node can be forgotten.

@@ -28,6 +28,9 @@ struct Summary<'a> {
     provider: &'a Base,
     cluster_template: &'a Base,
     services: Vec<&'a str>,
+    /// The cluster it is built upon.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<ClusterId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     progress: Option<Progress>,
 }
@@ -50,6 +53,7 @@ impl Cluster {
             provider: &self.provider.base,
             cluster_template: &self.template.base,
             services: self.services.iter().map(String::as_str).collect(),
+            parent: self.parent(),
             progress: self.progress(),
         };
         // Plain data with text keys always becomes JSON.

@@ -12,7 +12,8 @@ use super::rollout::Rollout;
 use super::state::Cluster;
 use super::wanted_change::WantedChange;
 use crate::entity::{ClusterTemplate, Service, ServiceAction};
-use crate::layout::check_sync;
+use crate::invalid::Invalid;
+use crate::layout::{check_sync, lacking};
 use crate::plan::{ClusterAction, Observed, UnitId, Wanted};
 use crate::task::TaskName;
 
@@ -44,9 +45,25 @@ pub(super) fn upgrade(
     if change.is_empty() {
         return Ok(Vec::new());
     }
+    check_companions(cluster, &change.definitions)?;
     let renew = renewed(cluster, &change.definitions);
     let change = WantedChange { renew, ..change };
     planning::change(cluster, change, ClusterAction::ClusterUpgrade, rollout, by, now)
+}
+
+/// Nodes are not given more services by newer versions: what these require on the same machine must be there.
+fn check_companions(cluster: &Cluster, newer: &BTreeMap<String, Service>) -> Result<(), Refusal> {
+    let mut definitions = cluster.definitions.clone();
+    definitions.extend(newer.clone());
+    for node in cluster.nodes.values() {
+        if let Some((service, missed)) = lacking(&definitions, &node.properties.services).first() {
+            let fault =
+                format!("requires {missed} on the same machine, which node {} does not have", node.id);
+            let remedy = format!("add {missed} to the cluster's nodes with {service} first");
+            return Err(Invalid::new("services", service, fault, remedy).into());
+        }
+    }
+    Ok(())
 }
 
 /// What units of services do once more that get other definitions: one that is installed in another way is installed

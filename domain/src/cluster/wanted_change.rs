@@ -23,6 +23,9 @@ pub struct WantedChange {
     /// The whole new configuration, with macros as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub config: Option<Map<String, Value>>,
+    /// The whole new configuration of single nodes.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub node_config: BTreeMap<NodeId, Map<String, Value>>,
     /// Services that are new or change, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub definitions: BTreeMap<String, Service>,
@@ -56,6 +59,12 @@ impl WantedChange {
         *self == Self::default()
     }
 
+    /// Whether nothing else is wanted: services only take steps once more.
+    pub(super) fn only_repeats(&self) -> bool {
+        let (renew, settled) = (self.renew.clone(), self.settled.clone());
+        *self == Self { renew, settled, ..Self::default() } && self.renew.keys().all(|id| !id.is_machine())
+    }
+
     /// Adds steps that units take once more.
     pub(super) fn renew_also(&mut self, renew: BTreeMap<UnitId, BTreeSet<TaskName>>) {
         for (unit, steps) in renew {
@@ -77,6 +86,11 @@ pub(super) fn adopt(cluster: &mut Cluster, change: &WantedChange) {
         cluster.last_node = cluster.last_node.max(properties.nodenum);
         cluster.services.extend(properties.services.iter().cloned());
         cluster.nodes.insert(id.clone(), Node::new(id.clone(), properties.clone()));
+    }
+    for (id, config) in &change.node_config {
+        if let Some(node) = cluster.nodes.get_mut(id) {
+            node.config.clone_from(config);
+        }
     }
     cluster.units.extend(wanted::everything(&change.nodes));
     for node in change.leaving.keys() {

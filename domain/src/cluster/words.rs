@@ -103,6 +103,15 @@ fn of_wishes(event: &Event, cluster: &Cluster) -> String {
             let names: BTreeSet<String> = fields.keys().cloned().collect();
             format!("values for the provider were given: {}", listed(&names))
         }
+        Event::ChildAdopted { child, name, needs, .. } => {
+            let needs =
+                if needs.is_empty() { String::new() } else { format!(" and needs {}", listed(needs)) };
+            format!("cluster {name} ({child}) is built upon it{needs}")
+        }
+        Event::ChildReleased { child, .. } => format!("cluster {child} is not built upon it any more"),
+        Event::Inherited { from, .. } => {
+            format!("cluster {from}, which it is built upon, publishes something else")
+        }
         // All others are told by `words`.
         _ => String::new(),
     }
@@ -144,6 +153,7 @@ fn changed(cluster: &Cluster, change: &WantedChange) -> String {
     let parts = [
         change.template.as_ref().map(|template| format!("template {}", template.base.name)),
         change.config.as_ref().map(|_| "another configuration".to_owned()),
+        nodes("get another configuration", named(&mut change.node_config.keys())),
         (!newer.is_empty()).then(|| format!("definitions of {}", listed(&newer))),
         nodes("come", change.nodes.values().filter_map(|node| node.hostname.clone()).collect()),
         nodes("go", named(&mut change.leaving.keys())),
@@ -219,6 +229,9 @@ pub fn job_of(event: &Event, cluster: &Cluster) -> Option<u32> {
         | Event::LeaseWarned { .. }
         | Event::LeaseChanged { .. }
         | Event::FollowUpSet { .. }
+        | Event::ChildAdopted { .. }
+        | Event::ChildReleased { .. }
+        | Event::Inherited { .. }
         | Event::CareChanged { .. } => None,
     }
 }

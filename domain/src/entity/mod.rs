@@ -8,6 +8,7 @@ mod cluster_template;
 mod image_type;
 mod plugin_type;
 mod provider;
+mod requirement;
 mod service;
 
 pub use base::{Base, Entity, Kind, Link, check_name, is_valid_name};
@@ -21,6 +22,7 @@ pub use plugin_type::{
     ResourceType,
 };
 pub use provider::Provider;
+pub use requirement::{Members, Requirement, Requirements, Scope};
 pub use service::{
     ActionSpec, Dependencies, Errand, ErrandNodes, Input, OnChange, Output, PhaseDependencies, Service,
     ServiceAction, ServiceProvisioner,

@@ -3,10 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::base::{Base, Entity, Kind, Link, check_name};
+use super::requirement::{Members, Requirement, Requirements, Scope, Written};
+use crate::cluster::outputs;
 use crate::invalid::Invalid;
+use crate::macros;
 
 /// Something that runs on nodes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -34,6 +38,14 @@ pub struct Service {
         skip_serializing_if = "BTreeMap::is_empty"
     )]
     pub errands: BTreeMap<String, Errand>,
+    /// Its own configuration, where nobody says otherwise: the weakest layer.
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::null_as_default",
+        skip_serializing_if = "Map::is_empty"
+    )]
+    #[schema(value_type = Object)]
+    pub defaults: Map<String, Value>,
     /// The values it takes. It is brought up again when one of them changes, and only then. Absent: it takes the whole
     /// configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -97,6 +109,16 @@ pub struct Output {
     /// Its name in what the service's tasks report. Absent: as the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// What a value must be like: a JSON Schema. A task that reports another one has failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub schema: Option<Value>,
+    /// The value while none has been reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<Value>,
+    /// Whether the value is a secret: shown to nobody but the tasks of services that take it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sensitive: bool,
 }
 
 /// What is done when a value that a service takes changes.
@@ -134,6 +156,30 @@ impl Output {
     }
 }
 
+impl Output {
+    fn check(&self) -> Result<(), Invalid> {
+        if self.name.is_empty() {
+            return Err(Invalid::new("outputs.name", "", "is empty", "say how others call the value"));
+        }
+        if self.sensitive && self.default.is_some() {
+            let fault = "has a default, which would be stored in clear, but is sensitive";
+            let remedy = "leave the default out, or let it be no secret";
+            return Err(Invalid::new("outputs.default", &self.name, fault, remedy));
+        }
+        let Some(schema) = &self.schema else { return Ok(()) };
+        outputs::check_schema(schema, self.default.as_ref()).map_err(|(field, words)| {
+            let (fault, remedy) = match field {
+                "schema" => (
+                    "has a schema that cannot be used",
+                    "correct the JSON Schema; it may refer to itself only",
+                ),
+                _ => ("has a default that is not as its schema says", "correct the default, or the schema"),
+            };
+            Invalid::new(format!("outputs.{field}"), &self.name, format!("{fault}: {words}"), remedy)
+        })
+    }
+}
+
 /// What a service needs, provides and cannot stand.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Dependencies {
@@ -154,9 +200,10 @@ pub struct Dependencies {
 /// Dependencies of one phase.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PhaseDependencies {
-    /// Must be on the cluster, and comes first.
+    /// Must be there, and comes first.
     #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
-    pub requires: BTreeSet<String>,
+    #[schema(value_type = Vec<Written>)]
+    pub requires: Requirements,
     /// Comes first if it is on the cluster.
     #[serde(default, deserialize_with = "crate::lenient::null_as_default")]
     pub uses: BTreeSet<String>,
@@ -253,6 +300,13 @@ impl Service {
         Ok(())
     }
 
+    fn check_defaults(&self) -> Result<(), Invalid> {
+        macros::references(&Value::Object(self.defaults.clone())).map(drop).map_err(|fault| {
+            let fault = format!("hold a macro that cannot be read: {fault}");
+            Invalid::new("defaults", "", fault, "correct the macro")
+        })
+    }
+
     fn check_inputs(&self) -> Result<(), Invalid> {
         let own = format!("outputs.{}.", self.base.name);
         for input in self.inputs.iter().flatten() {
@@ -269,8 +323,45 @@ impl Service {
                 return Err(Invalid::new("inputs.at", input.place(), fault, "take it from another service"));
             }
         }
-        match self.outputs.iter().find(|output| output.name.is_empty()) {
-            Some(_) => Err(Invalid::new("outputs.name", "", "is empty", "say how others call the value")),
+        self.outputs.iter().try_for_each(Output::check)
+    }
+}
+
+impl Service {
+    /// Nobody waits for itself, and a service is looked for in one place.
+    fn check_dependencies(&self) -> Result<(), Invalid> {
+        let Dependencies { install, runtime, .. } = &self.dependencies;
+        for (phase, needs) in [("install", install), ("runtime", runtime)] {
+            if needs.all().any(|name| name == &self.base.name) {
+                return Err(Invalid::new(
+                    format!("dependencies.{phase}"),
+                    &self.base.name,
+                    "is the service itself",
+                    "a service cannot wait for itself: drop the name",
+                ));
+            }
+        }
+        let alone = |one: &&Requirement| one.scope == Scope::Node && one.members == Members::All;
+        for (phase, needs) in [("install", install), ("runtime", runtime)] {
+            if let Some(one) = needs.requires.each().find(alone) {
+                return Err(Invalid::new(
+                    format!("dependencies.{phase}.requires"),
+                    &one.name,
+                    "is wanted on the same machine, where there is one of it, and with members 'all'",
+                    "leave members out, or give it the scope 'cluster'",
+                ));
+            }
+        }
+        let elsewhere = |one: &&Requirement| {
+            install.requires.get(&one.name).is_some_and(|other| other.scope != one.scope)
+        };
+        match runtime.requires.each().find(elsewhere) {
+            Some(one) => Err(Invalid::new(
+                "dependencies.runtime.requires",
+                &one.name,
+                "has another scope in dependencies.install.requires",
+                "give it the same scope (node, cluster or ancestors) in both",
+            )),
             None => Ok(()),
         }
     }
@@ -295,6 +386,7 @@ impl Entity for Service {
         }
         self.check_errands()?;
         self.check_inputs()?;
+        self.check_defaults()?;
         for (action, spec) in &self.provisioner.actions {
             if spec.automator.is_empty() {
                 return Err(Invalid::new(
@@ -318,18 +410,6 @@ impl Entity for Service {
                 return Err(Invalid::new("links.url", "", "is empty", "give the link an address"));
             }
         }
-        for (phase, needs) in
-            [("install", &self.dependencies.install), ("runtime", &self.dependencies.runtime)]
-        {
-            if needs.all().any(|name| name == &self.base.name) {
-                return Err(Invalid::new(
-                    format!("dependencies.{phase}"),
-                    &self.base.name,
-                    "is the service itself",
-                    "a service cannot wait for itself: drop the name",
-                ));
-            }
-        }
-        Ok(())
+        self.check_dependencies()
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::admission::{incompatible, misfits, missing};
 use super::budget::{Budget, Exhausted};
 use super::check::check_layout;
+use super::companions::{Companions, with_companions};
 use super::no_place;
 use super::node_group::{NodeGroup, merged, services_of};
 use super::reason::{NoLayout, Reason, ReasonKind, listed};
@@ -48,6 +49,8 @@ impl Addition {
 /// Whether `added` may join a cluster that has `present`, before anybody looks for nodes: nothing is there already, all
 /// exist, the new ones are allowed by the template, and requirements and conflicts hold for all together.
 ///
+/// `ancestors`: the names that services of the clusters it is built upon answer to.
+///
 /// Coopr accepts services that are there already and spreads them; here that is refused.
 ///
 /// # Errors
@@ -57,16 +60,17 @@ pub fn validate_add_services(
     known: &[Service],
     present: &BTreeSet<String>,
     added: &BTreeSet<String>,
+    ancestors: &BTreeSet<String>,
 ) -> Result<(), NoLayout> {
-    let together: BTreeSet<String> = present.union(added).cloned().collect();
+    let together = with_companions(known, &present.union(added).cloned().collect());
     let mut reasons = already_there(present, added);
     reasons.extend(missing(known, &together));
-    reasons.extend(incompatible(template, added));
-    reasons.extend(misfits(known, &together));
+    reasons.extend(incompatible(template, &together.difference(present).cloned().collect()));
+    reasons.extend(misfits(known, &together, ancestors));
     NoLayout::unless_none(reasons)
 }
 
-/// The first placement of `added` in Coopr's order that keeps all rules: service after service (those with the smallest
+/// The first placement of `added`, with what they require on the same machine, in Coopr's order that keeps all rules: service after service (those with the smallest
 /// maximum first), on as many nodes as possible, preferred kinds of node first. No machine is added, and no service
 /// moves. When a later service finds no place, the placements of the earlier ones are taken back and the next are tried;
 /// the result always places all.
@@ -77,6 +81,7 @@ pub fn validate_add_services(
 /// Every service without a place and why, or what is wrong with the layout as it is.
 pub fn add_services(
     template: &ClusterTemplate,
+    known: &[Service],
     groups: &[NodeGroup],
     added: &BTreeSet<String>,
 ) -> Result<Addition, NoLayout> {
@@ -84,16 +89,22 @@ pub fn add_services(
     NoLayout::unless_none(already_there(&present, added))?;
     // Services never leave nodes, so what is broken now stays broken.
     NoLayout::unless_none(check_layout(template, groups))?;
+    let together: BTreeSet<String> = present.union(added).cloned().collect();
+    let companions = Companions::find(known, &together).map_err(|reasons| NoLayout { reasons })?;
+    let hosts: BTreeSet<String> = added.intersection(&companions.hosts).cloned().collect();
     let mut search = PlacementSearch {
-        constraints: &template.constraints,
-        order: in_order(&template.constraints, added),
+        template,
+        order: in_order(&template.constraints, &hosts),
+        companions: &companions,
         budget: Budget::new(PLACEMENT_LIMIT),
     };
     let start =
         groups.iter().enumerate().map(|(origin, group)| Piece { origin, group: group.clone() }).collect();
     match search.place(0, start, &present) {
         Ok(Some(pieces)) => Ok(addition(groups, pieces)),
-        Ok(None) => Err(NoLayout { reasons: no_place::reasons(&template.constraints, groups, added) }),
+        Ok(None) => {
+            Err(NoLayout { reasons: no_place::reasons(&template.constraints, groups, &companions, &hosts) })
+        }
         Err(exhausted) => Err(NoLayout::from(Reason::from(exhausted))),
     }
 }
@@ -130,8 +141,9 @@ struct Piece {
 }
 
 struct PlacementSearch<'a> {
-    constraints: &'a Constraints,
+    template: &'a ClusterTemplate,
     order: Vec<String>,
+    companions: &'a Companions,
     budget: Budget,
 }
 
@@ -144,17 +156,19 @@ impl PlacementSearch<'_> {
         pieces: Vec<Piece>,
         present: &BTreeSet<String>,
     ) -> Result<Option<Vec<Piece>>, Exhausted> {
-        let Some(service) = self.order.get(next).cloned() else { return Ok(Some(pieces)) };
         let groups: Vec<NodeGroup> = pieces.iter().map(|piece| piece.group.clone()).collect();
+        let Some(service) = self.order.get(next) else {
+            return Ok(self.keeps_numbers(&groups).then_some(pieces));
+        };
         if !self.all_have_room(next, &groups) {
             return Ok(None);
         }
-        let spread = Spread::new(self.constraints, &groups, present, &service);
-        let mut grown = present.clone();
-        grown.insert(service.clone());
+        let bunch = self.companions.bunch(service);
+        let spread = Spread::new(&self.template.constraints, &groups, present, service, &bunch);
+        let grown = present.union(&bunch).cloned().collect();
         for counts in spread.valid() {
             self.budget.step()?;
-            let placed = self.place(next + 1, split(&pieces, &counts, &service), &grown)?;
+            let placed = self.place(next + 1, split(&pieces, &counts, &bunch), &grown)?;
             if placed.is_some() {
                 return Ok(placed);
             }
@@ -162,26 +176,32 @@ impl PlacementSearch<'_> {
         Ok(None)
     }
 
+    /// Whether what goes with others is on as many nodes as it may be; the search only counts hosts.
+    fn keeps_numbers(&self, groups: &[NodeGroup]) -> bool {
+        self.companions.is_empty() || check_layout(self.template, groups).is_empty()
+    }
+
     /// Whether each service from number `next` on still finds enough nodes that tolerate it. What is placed later only
     /// makes that worse.
     fn all_have_room(&self, next: usize, groups: &[NodeGroup]) -> bool {
-        let everything: BTreeSet<String> =
-            services_of(groups).union(&self.order.iter().cloned().collect()).cloned().collect();
+        let coming = self.order.iter().flat_map(|service| self.companions.bunch(service));
+        let everything: BTreeSet<String> = services_of(groups).into_iter().chain(coming).collect();
         self.order[next..].iter().all(|service| {
-            let spread = Spread::new(self.constraints, groups, &everything, service);
+            let bunch = self.companions.bunch(service);
+            let spread = Spread::new(&self.template.constraints, groups, &everything, service, &bunch);
             spread.tolerant_nodes() >= spread.least()
         })
     }
 }
 
-/// Every piece parted into the nodes that get `service` and those that do not.
-fn split(pieces: &[Piece], counts: &[u32], service: &str) -> Vec<Piece> {
+/// Every piece parted into the nodes that get a bunch of services and those that do not.
+fn split(pieces: &[Piece], counts: &[u32], bunch: &BTreeSet<String>) -> Vec<Piece> {
     let mut parts = Vec::with_capacity(pieces.len() + 1);
     for (piece, &count) in pieces.iter().zip(counts) {
         if count > 0 {
             let mut with = piece.clone();
             with.group.count = count;
-            with.group.node.services.insert(service.to_owned());
+            with.group.node.services.extend(bunch.iter().cloned());
             parts.push(with);
         }
         if count < piece.group.count {

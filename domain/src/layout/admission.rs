@@ -1,11 +1,13 @@
 //! What must hold before a layout is looked for: usable hardware and images, and services that fit together.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::reason::{Reason, ReasonKind, listed};
 use super::{Catalog, LayoutRequest};
 use crate::dependency_cycle::{Phase, dependency_cycles};
-use crate::entity::{ClusterTemplate, Compatibility, Kind, Service, SizeLimits};
+use crate::entity::{
+    ClusterTemplate, Compatibility, Kind, Requirement, Requirements, Scope, Service, SizeLimits,
+};
 
 /// The request with the template's defaults filled in; empty text and empty lists count as not given.
 #[derive(Debug, Clone)]
@@ -14,6 +16,7 @@ pub(super) struct Wanted {
     pub services: BTreeSet<String>,
     pub hardwaretype: Option<String>,
     pub imagetype: Option<String>,
+    pub ancestors: BTreeSet<String>,
 }
 
 impl Wanted {
@@ -28,6 +31,7 @@ impl Wanted {
             services: asked.unwrap_or(&defaults.services).clone(),
             hardwaretype: pick(&request.hardwaretype, &defaults.hardwaretype),
             imagetype: pick(&request.imagetype, &defaults.imagetype),
+            ancestors: request.ancestors.clone(),
         }
     }
 }
@@ -61,7 +65,7 @@ pub(super) fn admit(catalog: &Catalog<'_>, wanted: &Wanted) -> Result<UsableType
     }
     reasons.extend(incompatible(template, &wanted.services));
     reasons.extend(missing(catalog.services, &wanted.services));
-    reasons.extend(misfits(catalog.services, &wanted.services));
+    reasons.extend(misfits(catalog.services, &wanted.services, &wanted.ancestors));
     if reasons.is_empty() { Ok(types) } else { Err(reasons) }
 }
 
@@ -229,9 +233,13 @@ pub(super) fn missing(known: &[Service], services: &BTreeSet<String>) -> Vec<Rea
 /// cluster.
 ///
 /// `uses` never asks for anything. Conflicts name services, not what they provide.
-pub(super) fn misfits(known: &[Service], cluster: &BTreeSet<String>) -> Vec<Reason> {
+pub(super) fn misfits(
+    known: &[Service],
+    cluster: &BTreeSet<String>,
+    ancestors: &BTreeSet<String>,
+) -> Vec<Reason> {
     let members: Vec<&Service> = known.iter().filter(|service| cluster.contains(service.name())).collect();
-    let mut reasons = unmet(known, &members, cluster);
+    let mut reasons = unmet(known, &members, cluster, ancestors);
     for service in &members {
         let rivals = service.dependencies.conflicts.intersection(cluster);
         reasons.extend(rivals.filter(|rival| *rival != service.name()).map(|rival| {
@@ -256,30 +264,86 @@ pub(super) fn misfits(known: &[Service], cluster: &BTreeSet<String>) -> Vec<Reas
     reasons
 }
 
-fn unmet(known: &[Service], members: &[&Service], cluster: &BTreeSet<String>) -> Vec<Reason> {
+/// A line for every requirement that nothing meets: no service of the cluster, nor, where it is looked for there too,
+/// one of `ancestors`: the names that the services of clusters it is built on answer to.
+fn unmet(
+    known: &[Service],
+    members: &[&Service],
+    cluster: &BTreeSet<String>,
+    ancestors: &BTreeSet<String>,
+) -> Vec<Reason> {
     // A requested service that does not exist has its own line already, so nobody misses it.
-    let met = |name: &str| cluster.contains(name) || members.iter().any(|member| member.satisfies(name));
+    let met = |required: &Requirement| {
+        cluster.contains(&required.name)
+            || members.iter().any(|member| member.satisfies(&required.name))
+            || (required.scope == Scope::Ancestors && ancestors.contains(&required.name))
+    };
     let mut reasons = Vec::new();
     for service in members {
         let needs = Phase::ALL.map(|phase| &phase.dependencies(service).requires);
-        let gaps: BTreeSet<&String> = needs.into_iter().flatten().filter(|name| !met(name)).collect();
-        for gap in gaps {
-            let providers: Vec<&str> =
-                known.iter().filter(|other| other.satisfies(gap)).map(Service::name).collect();
-            let remedy = if providers.is_empty() {
-                format!("create a service that is called or provides {gap}, or leave {} out", service.name())
-            } else {
-                format!("add {}, or leave {} out", listed(providers, "or"), service.name())
-            };
-            reasons.push(Reason::new(
-                ReasonKind::UnmetRequirement,
-                format!(
-                    "{} requires {gap}, which is not on the cluster or in the list of services",
-                    service.name()
-                ),
-                remedy,
-            ));
-        }
+        let gaps: BTreeMap<&str, &Requirement> = needs
+            .into_iter()
+            .flat_map(Requirements::each)
+            .filter(|required| !met(required))
+            .map(|required| (required.name.as_str(), required))
+            .collect();
+        reasons.extend(gaps.into_values().map(|gap| unmet_line(known, service, gap)));
     }
     reasons
+}
+
+fn unmet_line(known: &[Service], service: &Service, gap: &Requirement) -> Reason {
+    let (name, missed) = (service.name(), &gap.name);
+    let providers: Vec<&str> =
+        known.iter().filter(|other| other.satisfies(missed)).map(Service::name).collect();
+    let remedy = if providers.is_empty() {
+        format!("create a service that is called or provides {missed}, or leave {name} out")
+    } else {
+        format!("add {}, or leave {name} out", listed(providers, "or"))
+    };
+    let (place, elsewhere) = match gap.scope {
+        Scope::Ancestors => (
+            "not on the cluster, in the list of services or on a cluster that it is built on",
+            format!("build the cluster on one that has {missed}, "),
+        ),
+        Scope::Node | Scope::Cluster => ("not on the cluster or in the list of services", String::new()),
+    };
+    Reason::new(
+        ReasonKind::UnmetRequirement,
+        format!("{name} requires {missed}, which is {place}"),
+        format!("{elsewhere}{remedy}"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(scope: Scope, cluster: &[&str], ancestors: &[&str]) -> Vec<String> {
+        let names = |list: &[&str]| list.iter().map(|&name| name.to_owned()).collect::<BTreeSet<String>>();
+        let mut web = Service::default();
+        web.base.name = "web".to_owned();
+        web.dependencies.runtime.requires.insert(Requirement { scope, ..Requirement::plain("sql") });
+        let mut pg = Service::default();
+        pg.base.name = "pg".to_owned();
+        pg.dependencies.provides = names(&["sql"]);
+        let known = [web, pg];
+        let members: Vec<&Service> = known.iter().filter(|one| cluster.contains(&one.name())).collect();
+        let reasons = unmet(&known, &members, &names(cluster), &names(ancestors));
+        reasons.iter().map(|reason| format!("{}; {}", reason.fault, reason.remedy)).collect()
+    }
+
+    #[test]
+    fn ancestors_answer_what_is_looked_for_there_and_nothing_else() {
+        assert!(texts(Scope::Ancestors, &["web"], &["sql"]).is_empty());
+        assert!(texts(Scope::Ancestors, &["pg", "web"], &[]).is_empty());
+        assert_eq!(texts(Scope::Cluster, &["web"], &["sql"]).len(), 1);
+        assert_eq!(
+            texts(Scope::Ancestors, &["web"], &["dns"]),
+            [
+                "web requires sql, which is not on the cluster, in the list of services or on a cluster that it is \
+              built on; build the cluster on one that has sql, add pg, or leave web out"
+            ]
+        );
+    }
 }

@@ -118,7 +118,8 @@ pub fn add_service_candidates(
     groups: &[NodeGroup],
     service: &str,
 ) -> Vec<Vec<u32>> {
-    let spread = Spread::new(&template.constraints, groups, &services_of(groups), service);
+    let alone = BTreeSet::from([service.to_owned()]);
+    let spread = Spread::new(&template.constraints, groups, &services_of(groups), service, &alone);
     spread.candidates().take(LIST_LIMIT).collect()
 }
 
@@ -187,7 +188,7 @@ fn why_off(
     let constraints = &template.constraints;
     let mut cluster = services_of(groups);
     cluster.insert(service.to_owned());
-    let with = joined(node, service);
+    let with = joined(node, &BTreeSet::from([service.to_owned()]));
     let mut why: Vec<String> = broken_on_node(&Rules::new(constraints, &cluster), &with)
         .into_iter()
         .map(|reason| format!("with {service}: {}", reason.fault))

@@ -7,6 +7,8 @@
 //! * Requests with a solution that Coopr's greedy first check refuses are solved.
 //! * Every refusal comes with all its reasons, each with numbers and a remedy ([`NoLayout`]).
 //!
+//! Services that others require on the same machine go with these and are no part of the question ([`companions`]).
+//!
 //! Services are added to a running cluster with [`add_services`]; it gets more nodes with [`grow`] and fewer with
 //! [`shrink`]. The functions of [`explain`] show the inner steps.
 
@@ -17,6 +19,8 @@ mod budget;
 mod bundle_set;
 mod check;
 mod combinations;
+mod companion_rules;
+mod companions;
 mod counts;
 mod cover;
 pub mod explain;
@@ -36,12 +40,14 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::entity::{ClusterTemplate, HardwareType, ImageType, Service};
+use companions::Companions;
 
 pub use add_services::{Addition, Placement, add_services, validate_add_services};
 pub use admission::check_size;
 pub use apply_change::{Change, apply_change};
 pub use budget::SEARCH_LIMIT;
 pub use check::{check_layout, check_sync};
+pub use companions::{lacking, with_companions};
 pub use node_group::{FIRST_NODE_NUMBER, Layout, NodeGroup, NodeLayout};
 pub use preference::{Preference, rank};
 pub use reason::{NoLayout, Reason, ReasonKind};
@@ -76,6 +82,9 @@ pub struct LayoutRequest {
     /// The image type of all nodes, likewise.
     #[serde(default)]
     pub imagetype: Option<String>,
+    /// The names that services of the clusters it is built upon answer to.
+    #[serde(default)]
+    pub ancestors: BTreeSet<String>,
 }
 
 /// The layout of a new cluster; the same for the same input.
@@ -88,14 +97,22 @@ pub struct LayoutRequest {
 /// Every reason why there is none. Reasons about the request ([`check_size`], types, services) come without those about
 /// quantities, which are looked at only once the request is sound.
 pub fn solve(catalog: &Catalog<'_>, request: &LayoutRequest) -> Result<Layout, NoLayout> {
-    let wanted = admission::Wanted::new(catalog.template, request);
+    let mut wanted = admission::Wanted::new(catalog.template, request);
     let refused = |reasons| NoLayout { reasons };
+    let companions = Companions::find(catalog.services, &wanted.services).map_err(refused)?;
+    wanted.services = companions.all();
     let types = admission::admit(catalog, &wanted).map_err(refused)?;
-    let constraints = &catalog.template.constraints;
-    let problem = problem::Problem::new(constraints, &wanted.services, &types).map_err(refused)?;
+    let template = companions.template(catalog.template).map_err(refused)?;
+    let problem = problem::Problem::new(&template.constraints, &companions.hosts, &types).map_err(refused)?;
     let mut budget = budget::Budget::new(SEARCH_LIMIT);
-    let reasons = shortfall::shortfall(&problem, catalog.template, wanted.machines, &mut budget)
-        .map_err(Reason::from)?;
+    let reasons =
+        shortfall::shortfall(&problem, &template, wanted.machines, &mut budget).map_err(Reason::from)?;
     NoLayout::unless_none(reasons)?;
-    Ok(search::first_layout(&problem, wanted.machines, &mut budget).map_err(Reason::from)?)
+    let mut layout = search::first_layout(&problem, wanted.machines, &mut budget).map_err(Reason::from)?;
+    for group in &mut layout.groups {
+        companions.join(&mut group.node.services);
+    }
+    let constraints = &catalog.template.constraints;
+    NoLayout::unless_none(companions.check_quantities(constraints, &layout.groups))?;
+    Ok(layout)
 }

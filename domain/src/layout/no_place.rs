@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::check::broken_on_node;
+use super::companions::Companions;
 use super::node_group::{NodeGroup, services_of};
 use super::reason::{Reason, ReasonKind, counted, listed};
 use super::rules::Rules;
@@ -13,11 +14,25 @@ use crate::entity::Constraints;
 pub(super) fn reasons(
     constraints: &Constraints,
     groups: &[NodeGroup],
+    companions: &Companions,
     added: &BTreeSet<String>,
 ) -> Vec<Reason> {
-    let alone: Vec<Reason> = added.iter().filter_map(|service| alone(constraints, groups, service)).collect();
+    let alone = |service: &String| alone(constraints, groups, service, &companions.bunch(service));
+    let alone: Vec<Reason> = added.iter().filter_map(alone).collect();
     if !alone.is_empty() {
         return alone;
+    }
+    let brought: BTreeSet<&String> = added.iter().flat_map(|service| companions.of(service)).collect();
+    let limited: Vec<&&String> =
+        brought.iter().filter(|name| constraints.services.contains_key(**name)).collect();
+    if !limited.is_empty() {
+        let names = listed(&limited, "and");
+        let fault = format!(
+            "{} cannot be placed so that {names}, which come along, keep to their minimum and maximum",
+            listed(added, "and")
+        );
+        let remedy = format!("loosen min and max of {names}, or of the services that bring them");
+        return vec![Reason::new(ReasonKind::NoPlace, fault, remedy)];
     }
     vec![Reason::new(
         ReasonKind::NoPlace,
@@ -30,9 +45,14 @@ pub(super) fn reasons(
     )]
 }
 
-fn alone(constraints: &Constraints, groups: &[NodeGroup], service: &str) -> Option<Reason> {
+fn alone(
+    constraints: &Constraints,
+    groups: &[NodeGroup],
+    service: &str,
+    bunch: &BTreeSet<String>,
+) -> Option<Reason> {
     let mut present = services_of(groups);
-    let spread = Spread::new(constraints, groups, &present, service);
+    let spread = Spread::new(constraints, groups, &present, service, bunch);
     if spread.valid().next().is_some() {
         return None;
     }
@@ -49,9 +69,9 @@ fn alone(constraints: &Constraints, groups: &[NodeGroup], service: &str) -> Opti
             format!("raise max of {service} to at least {}", spread.least()),
         ));
     }
-    present.insert(service.to_owned());
+    present.extend(bunch.iter().cloned());
     let rules = Rules::new(constraints, &present);
-    let obstacles = obstacles(&rules, groups, service);
+    let obstacles = obstacles(&rules, groups, bunch);
     if eligible < spread.least() {
         let remedy = match eligible {
             0 => format!("change the rules that keep {service} off the nodes"),
@@ -87,10 +107,10 @@ fn alone(constraints: &Constraints, groups: &[NodeGroup], service: &str) -> Opti
 }
 
 /// For each kind of node that cannot take the service: why.
-fn obstacles(rules: &Rules<'_>, groups: &[NodeGroup], service: &str) -> String {
+fn obstacles(rules: &Rules<'_>, groups: &[NodeGroup], bunch: &BTreeSet<String>) -> String {
     let mut kinds = Vec::new();
     for group in groups {
-        let faults: Vec<String> = broken_on_node(rules, &joined(&group.node, service))
+        let faults: Vec<String> = broken_on_node(rules, &joined(&group.node, bunch))
             .into_iter()
             .map(|reason| reason.fault)
             .collect();

@@ -25,15 +25,16 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// `present` are the services on the cluster without `service`; rules about others do not apply yet.
+    /// `present` are the services on the cluster without `service`; rules about others do not apply yet. `bunch` is what
+    /// comes to a node with it, itself included.
     pub(super) fn new(
         constraints: &Constraints,
         groups: &[NodeGroup],
         present: &BTreeSet<String>,
         service: &str,
+        bunch: &BTreeSet<String>,
     ) -> Self {
-        let mut cluster = present.clone();
-        cluster.insert(service.to_owned());
+        let cluster = present.union(bunch).cloned().collect();
         let rules = Rules::new(constraints, &cluster);
         let preference = Preference::default();
         let mut order: Vec<usize> = (0..groups.len()).collect();
@@ -49,7 +50,7 @@ impl Spread {
             max: limits.max,
         };
         for group in order.into_iter().map(|index| &groups[index]) {
-            let with = joined(&group.node, service);
+            let with = joined(&group.node, bunch);
             let (can, must) = (rules.allows(&with), !rules.allows(&group.node));
             spread.eligible.push(if can { group.count } else { 0 });
             spread.forced.push(if must { group.count } else { 0 });
@@ -105,9 +106,9 @@ impl Spread {
     }
 }
 
-/// The kind of node this one becomes with `service`.
-pub(super) fn joined(node: &NodeLayout, service: &str) -> NodeLayout {
+/// The kind of node this one becomes with these services.
+pub(super) fn joined(node: &NodeLayout, bunch: &BTreeSet<String>) -> NodeLayout {
     let mut node = node.clone();
-    node.services.insert(service.to_owned());
+    node.services.extend(bunch.iter().cloned());
     node
 }

@@ -15,6 +15,8 @@ pub struct ClusterView<'a> {
     pub(super) owner: &'a str,
     members: Vec<Member<'a>>,
     leaving: Box<dyn Fn() -> BTreeSet<&'a NodeId> + 'a>,
+    has: Box<dyn Fn(&str) -> bool + 'a>,
+    others: Vec<&'a BTreeMap<NodeId, NodeProperties>>,
     by_id: OnceCell<HashMap<&'a NodeId, &'a NodeProperties>>,
     by_service: OnceCell<BTreeMap<&'a str, Vec<Member<'a>>>>,
 }
@@ -27,6 +29,8 @@ impl<'a> ClusterView<'a> {
             owner,
             members: nodes.into_iter().collect(),
             leaving: Box::new(BTreeSet::new),
+            has: Box::new(|_| false),
+            others: Vec::new(),
             by_id,
             by_service,
         }
@@ -39,6 +43,18 @@ impl<'a> ClusterView<'a> {
         Self { leaving: Box::new(leaving), by_service: OnceCell::new(), ..self }
     }
 
+    /// The same with nodes of other clusters, those of the nearest one first: they answer for services that the cluster has
+    /// not itself.
+    #[must_use]
+    pub fn answered_by(
+        self,
+        has: impl Fn(&str) -> bool + 'a,
+        others: impl IntoIterator<Item = &'a BTreeMap<NodeId, NodeProperties>>,
+    ) -> Self {
+        let others = others.into_iter().collect();
+        Self { has: Box::new(has), others, by_service: OnceCell::new(), ..self }
+    }
+
     /// The nodes that carry `service`, by node number.
     pub(super) fn carriers(&self, service: &str) -> &[Member<'a>] {
         let by_service = self.by_service.get_or_init(|| self.sorted_by_service());
@@ -47,20 +63,34 @@ impl<'a> ClusterView<'a> {
 
     fn sorted_by_service(&self) -> BTreeMap<&'a str, Vec<Member<'a>>> {
         let leaving = (self.leaving)();
-        let mut by_service: BTreeMap<&str, Vec<Member<'a>>> = BTreeMap::new();
-        for member in self.members.iter().filter(|(id, _)| !leaving.contains(id)) {
-            for service in &member.1.services {
-                by_service.entry(service).or_default().push(*member);
+        let own = self.members.iter().copied().filter(|(id, _)| !leaving.contains(id));
+        let mut answers = by_service(own);
+        for nodes in &self.others {
+            for (service, members) in by_service(nodes.iter()) {
+                if !(self.has)(service) {
+                    answers.entry(service).or_insert(members);
+                }
             }
         }
-        for members in by_service.values_mut() {
-            members.sort_by_key(|(id, properties)| (properties.nodenum, *id));
-        }
-        by_service
+        answers
     }
 
     /// What is known of a node of the cluster.
     pub(super) fn node(&self, id: &NodeId) -> Option<&'a NodeProperties> {
         self.by_id.get_or_init(|| self.members.iter().copied().collect()).get(id).copied()
     }
+}
+
+/// Nodes by the services that they carry, by node number.
+fn by_service<'a>(nodes: impl Iterator<Item = Member<'a>>) -> BTreeMap<&'a str, Vec<Member<'a>>> {
+    let mut by_service: BTreeMap<&str, Vec<Member<'a>>> = BTreeMap::new();
+    for member in nodes {
+        for service in &member.1.services {
+            by_service.entry(service).or_default().push(member);
+        }
+    }
+    for members in by_service.values_mut() {
+        members.sort_by_key(|(id, properties)| (properties.nodenum, *id));
+    }
+    by_service
 }

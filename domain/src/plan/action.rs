@@ -49,13 +49,15 @@ pub enum ClusterAction {
     ClusterProbe,
     /// Look at every service, and bring those up that are not as wanted.
     ClusterConverge,
+    /// Bring those services up again that take what an ancestor publishes.
+    ClusterInherit,
     /// Run an errand of a service.
     RunErrand,
 }
 
 impl ClusterAction {
     /// All actions.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::SolveLayout,
         Self::ClusterCreate,
         Self::ClusterDelete,
@@ -75,6 +77,7 @@ impl ClusterAction {
         Self::ClusterRollBack,
         Self::ClusterProbe,
         Self::ClusterConverge,
+        Self::ClusterInherit,
         Self::RunErrand,
     ];
 
@@ -107,6 +110,7 @@ impl ClusterAction {
             | Self::ClusterRollBack
             | Self::ClusterProbe
             | Self::ClusterConverge
+            | Self::ClusterInherit
             | Self::RunErrand => &[],
         }
     }
@@ -134,6 +138,7 @@ impl ClusterAction {
             Self::ClusterRollBack => "cluster_roll_back",
             Self::ClusterProbe => "cluster_probe",
             Self::ClusterConverge => "cluster_converge",
+            Self::ClusterInherit => "cluster_inherit",
             Self::RunErrand => "run_errand",
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::entity::{PhaseDependencies, Service};
+use crate::entity::{PhaseDependencies, Requirement, Scope, Service};
 use crate::plan::error::PlanError;
 use crate::plan::order;
 
@@ -25,17 +25,30 @@ pub enum Towards {
     Dependents,
 }
 
+/// How far one service waits for another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reach {
+    /// On its own node: all requirements on the way have the scope `node`.
+    Node,
+    /// On every node.
+    Cluster,
+}
+
 /// Who depends on whom in one phase, over a set of services. A service is meant by its place in the set, sorted by name.
 ///
 /// A service depends on everything it `requires` or `uses`. A name stands for the service called so and for all that
 /// provide it; one that nobody answers to has no effect. A service that answers to a name itself waits for no other that
 /// provides it, only for the one that is really called so.
+///
+/// What is required with the scope `node` only is waited for on the same node.
 #[derive(Debug, Clone)]
 pub struct Needs<'a> {
     phase: Phase,
     names: Vec<&'a str>,
     dependencies: Vec<Vec<usize>>,
     dependents: Vec<Vec<usize>>,
+    /// From each service to those of its dependencies that are waited for on the same node only.
+    near: BTreeSet<(usize, usize)>,
 }
 
 impl<'a> Needs<'a> {
@@ -47,22 +60,31 @@ impl<'a> Needs<'a> {
         let answering = answering(&services);
         let mut dependents = vec![Vec::new(); names.len()];
         let mut dependencies = Vec::with_capacity(names.len());
+        let mut near = BTreeSet::new();
         for (index, service) in services.values().enumerate() {
-            let mut all = BTreeSet::new();
-            for name in phase.of(service).all() {
+            let mut all = BTreeMap::new();
+            for (name, reach) in awaited(phase.of(service)) {
                 let Some(them) = answering.get(name.as_str()) else { continue };
-                if them.contains(&index) {
-                    all.extend(names.binary_search(&name.as_str()).ok().filter(|&real| real != index));
+                let real = || names.binary_search(&name.as_str()).ok().filter(|&real| real != index);
+                let them: Vec<usize> = if them.contains(&index) {
+                    real().into_iter().collect()
                 } else {
-                    all.extend(them);
+                    them.iter().copied().collect()
+                };
+                for one in them {
+                    let known = all.entry(one).or_insert(reach);
+                    *known = (*known).max(reach);
                 }
             }
-            for &one in &all {
+            for (&one, &reach) in &all {
                 dependents[one].push(index);
+                if reach == Reach::Node {
+                    near.insert((index, one));
+                }
             }
-            dependencies.push(all.into_iter().collect());
+            dependencies.push(all.into_keys().collect());
         }
-        Self { phase, names, dependencies, dependents }
+        Self { phase, names, dependencies, dependents, near }
     }
 
     /// The names of the services, sorted.
@@ -110,6 +132,59 @@ impl<'a> Needs<'a> {
         self.reach(from, towards).into_iter().map(|service| self.names[service]).collect()
     }
 
+    /// The services that are reached that way, to any depth, without those they are reached from, and how far: one that
+    /// is reached in both ways counts for the whole cluster.
+    #[must_use]
+    pub fn reached(&self, from: &str, towards: Towards) -> BTreeMap<&'a str, Reach> {
+        let found = self.find(from).map(|from| self.within(from, towards, |_| true)).unwrap_or_default();
+        found.into_iter().map(|(service, reach)| (self.names[service], reach)).collect()
+    }
+
+    /// The nearest services that way of which `counts` is true, and how far each is waited for.
+    #[must_use]
+    pub fn nearest_with_reach(
+        &self,
+        of: usize,
+        towards: Towards,
+        counts: impl Fn(usize) -> bool,
+    ) -> Vec<(usize, Reach)> {
+        if self.near.is_empty() {
+            return self.nearest(of, towards, counts).into_iter().map(|one| (one, Reach::Cluster)).collect();
+        }
+        let found = self.within(of, towards, |service| !counts(service));
+        let found: BTreeMap<usize, Reach> =
+            found.into_iter().filter(|(service, _)| counts(*service)).collect();
+        // One is left out behind another that waits for it on every node, or on the node where this one is waited for.
+        let behind = |one: usize, reach: Reach| {
+            found.iter().filter(|(other, _)| **other != one).any(|(&other, &others)| {
+                let beyond = self.within(other, towards, |_| true).get(&one).copied();
+                beyond == Some(Reach::Cluster)
+                    || (beyond.is_some() && (others, reach) == (Reach::Node, Reach::Node))
+            })
+        };
+        found.iter().map(|(&one, &reach)| (one, reach)).filter(|&(one, reach)| !behind(one, reach)).collect()
+    }
+
+    /// What is reached from a service, and how far, looking on only from it and from those that are `open`.
+    fn within(&self, from: usize, towards: Towards, open: impl Fn(usize) -> bool) -> BTreeMap<usize, Reach> {
+        let mut reached: BTreeMap<usize, Reach> = BTreeMap::new();
+        let mut waiting = vec![(from, Reach::Node)];
+        while let Some((service, reach)) = waiting.pop() {
+            for &next in self.next(service, towards) {
+                let edge = match towards {
+                    Towards::Dependencies => (service, next),
+                    Towards::Dependents => (next, service),
+                };
+                let reach = if self.near.contains(&edge) { reach } else { Reach::Cluster };
+                if next != from && reached.get(&next).is_none_or(|known| *known < reach) {
+                    reached.insert(next, reach);
+                    waiting.extend(open(next).then_some((next, reach)));
+                }
+            }
+        }
+        reached
+    }
+
     /// The nearest services that way of which `counts` is true: a service of which it is not true is looked through.
     /// Those behind another one found are left out, because that one waits for them itself.
     #[must_use]
@@ -148,6 +223,13 @@ impl<'a> Needs<'a> {
         }
         reached
     }
+}
+
+/// What a service waits for, and how far.
+fn awaited(needs: &PhaseDependencies) -> impl Iterator<Item = (&String, Reach)> {
+    let reach = |one: &Requirement| if one.scope == Scope::Node { Reach::Node } else { Reach::Cluster };
+    let required = needs.requires.each().map(move |one| (&one.name, reach(one)));
+    required.chain(needs.uses.iter().map(|name| (name, Reach::Cluster)))
 }
 
 /// For each name the places of the services that answer to it.

@@ -7,7 +7,7 @@ use crate::plan::needs::{Phase, Towards};
 use crate::task::TaskName;
 
 /// `step` of a service waits for `awaits` of the nearest services that way which have it, on every node that carries
-/// them.
+/// them; on its own node alone, if all requirements on the way have the scope `node`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule {
     /// The step that waits.

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use cooperage_domain::cluster::{Account, Asking, Catalog, ClusterRequest, ClusterStatus, Limits, create};
+use cooperage_domain::cluster::{
+    Account, Asking, Catalog, ClusterRequest, ClusterStatus, Limits, Origins, create,
+};
 use cooperage_domain::id::{ClusterId, NodeId};
 use cooperage_domain::task::TaskName;
 use serde_json::{Value, json};
@@ -71,6 +73,7 @@ fn asked_for() -> World {
         seed: SEED,
         now: MORNING,
         limits: Limits::default(),
+        origins: Origins::default(),
     };
     let catalog = web();
     let accepted = request.accept(&catalog, asking).unwrap();

@@ -1,6 +1,7 @@
 //! Journals of earlier versions are read for ever: `journals/version-N.json` holds one, and what its cluster was in the
 //! end. The file of the present version is written anew with `UPDATE_GOLDEN=1`, those of earlier ones never.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Once;
@@ -9,12 +10,14 @@ use cooperage_domain::cluster::{
     CareChange, Cluster, ClusterStatus, Command, EVENT_VERSION, Event, OnFailure, Rollout, ServiceChange,
     create, replay,
 };
+use cooperage_domain::id::ClusterId;
 use cooperage_domain::layout::NoLayout;
 use cooperage_domain::task::TaskName;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::check::check;
+use crate::family;
 use crate::sketch::Sketch;
 use crate::world::{MORNING, World};
 
@@ -61,6 +64,7 @@ fn journals() -> Vec<Journal> {
     let refused = World::of(create(sketch.order(), Err(NoLayout { reasons: Vec::new() }), MORNING).unwrap());
     let changed = changed(&sketch);
     vec![
+        journal("built upon another one, and built upon", &family()),
         journal("resized, upgraded, probed, cancelled and undone", &operated()),
         journal("created, changed in every way, and deleted", &changed),
         journal("created with every task failing once, and deleted", &troubled),
@@ -99,6 +103,17 @@ fn changed(sketch: &Sketch) -> World {
     world
 }
 
+/// A cluster whose parent publishes something else, and which carries another one for a while.
+fn family() -> World {
+    let mut world = World::created(&family::shop());
+    let (child, needs) = (ClusterId(9), BTreeSet::from(["app".to_owned()]));
+    world.tell(Command::Adopt { child, name: "top".into(), needs }).unwrap();
+    world.tell(Command::Inherit { from: family::BASE, lineage: family::base("10.0.0.2", 5432) }).unwrap();
+    world.run_all();
+    world.tell(Command::Release { child }).unwrap();
+    world
+}
+
 /// A cluster whose wanted state was changed, and changed back.
 fn operated() -> World {
     let mut world = World::created(&Sketch::alike("install configure start stop probe", 2));
@@ -107,7 +122,14 @@ fn operated() -> World {
     let mut config = world.cluster.config.clone();
     config.insert("key".into(), "newer".into());
     let rollout = Some(Rollout { canary: 1, on_failure: OnFailure::Pause, hold: 5, ..Rollout::default() });
-    world.tell(Command::Reconfigure { config, rollout, by: "ann".into() }).unwrap();
+    world
+        .tell(Command::Reconfigure {
+            config,
+            nodes: std::collections::BTreeMap::new(),
+            rollout,
+            by: "ann".into(),
+        })
+        .unwrap();
     world.run_with(|task| i64::from(task.name == TaskName::Probe));
     world.tell(Command::Cancel { undo: true, by: "ann".into() }).unwrap();
     world.run_all();
@@ -199,6 +221,9 @@ fn every_kind_of_event_is_among_them() {
         "wanted_changed",
         "follow_up_set",
         "unit_probed",
+        "child_adopted",
+        "child_released",
+        "inherited",
     ] {
         has("event", kind);
     }

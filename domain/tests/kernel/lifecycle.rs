@@ -1,8 +1,8 @@
 //! Runs the case files about the life of a cluster, as far as it needs no server.
 
 use cooperage_domain::cluster::{
-    Account, Asking, Catalog, ClusterRequest, ClusterStatus, Command, Effect, Job, Limits, Refusal, create,
-    due, order,
+    Account, Asking, Catalog, ClusterRequest, ClusterStatus, Command, Effect, Job, Limits, Origins, Refusal,
+    create, due, order,
 };
 use cooperage_domain::id::ClusterId;
 use cooperage_domain::plan::stages;
@@ -166,6 +166,7 @@ impl<'a> Scenario<'a> {
             seed: Uuid::nil(),
             now: MORNING,
             limits: Limits::default(),
+            origins: Origins::default(),
         };
         let accepted = request.accept(&self.catalog, asking).unwrap();
         let nodes = accepted.lay_out(&self.catalog);

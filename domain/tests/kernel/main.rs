@@ -6,6 +6,8 @@ mod abort;
 #[cfg(test)]
 mod add_services;
 #[cfg(test)]
+mod ancestry;
+#[cfg(test)]
 mod budget;
 #[cfg(test)]
 mod care;
@@ -15,6 +17,8 @@ mod care;
 mod cases;
 #[cfg(test)]
 mod check;
+#[cfg(test)]
+mod companions;
 #[cfg(test)]
 mod configure;
 #[cfg(test)]
@@ -27,6 +31,8 @@ mod driver;
 mod expiry;
 #[cfg(test)]
 mod failing;
+#[cfg(test)]
+mod family;
 #[cfg(test)]
 mod give_fields;
 #[cfg(test)]
@@ -42,11 +48,15 @@ mod lifecycle;
 #[cfg(test)]
 mod living;
 #[cfg(test)]
+mod members;
+#[cfg(test)]
 mod nodes;
 #[cfg(test)]
 mod operations;
 #[cfg(test)]
 mod order;
+#[cfg(test)]
+mod outputs;
 #[cfg(test)]
 mod pause;
 #[cfg(test)]
@@ -75,6 +85,8 @@ mod sketch;
 mod stale;
 #[cfg(test)]
 mod sync_template;
+#[cfg(test)]
+mod values;
 #[cfg(test)]
 mod warn_of_expiry;
 #[cfg(test)]

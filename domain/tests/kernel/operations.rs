@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cooperage_domain::cluster::{
     ClusterStatus, Command, Effect, FollowUp, JobStatus, OnFailure, Refusal, Resize, Revision, Rollout,
-    ServiceChange, due,
+    ServiceChange, decide, due, nodes_added,
 };
 use cooperage_domain::entity::{ErrandNodes, HardwareType, ImageType, OnChange, Service, ServiceAction};
 use cooperage_domain::id::NodeId;
@@ -60,7 +60,7 @@ fn reconfigured(world: &mut World, rollout: Option<Rollout>, key: &str, value: V
         Some((outer, inner)) => config[outer][inner] = value,
         None => config[key] = value,
     }
-    world.tell(Command::Reconfigure { config, rollout, by: "ann".into() }).unwrap();
+    world.tell(Command::Reconfigure { config, nodes: BTreeMap::new(), rollout, by: "ann".into() }).unwrap();
 }
 
 /// The tasks of the latest job in an order in which they ran, each as it is written.
@@ -136,7 +136,12 @@ fn only_those_who_take_a_value_are_brought_up_again() {
     let same = world.cluster.config.clone();
     assert!(
         world
-            .tell(Command::Reconfigure { config: same, rollout: None, by: "ann".into() })
+            .tell(Command::Reconfigure {
+                config: same,
+                nodes: BTreeMap::new(),
+                rollout: None,
+                by: "ann".into()
+            })
             .unwrap()
             .is_empty()
     );
@@ -309,6 +314,24 @@ fn whatever_runs_can_be_cancelled_and_undone() {
     assert_eq!(ran(&mut world), [format!("{created}:DELETE")]);
     assert_eq!(Revision::of(&world.cluster), before);
     assert_eq!(names(&world), ["1000", "1001", "1002"]);
+}
+
+#[test]
+fn nodes_count_against_the_quota_until_nobody_can_bring_them_back() {
+    let mut world = World::created(&balanced(3));
+    shrink(&mut world, Shrinkage::To(3));
+    while let Some(label) = world.ready().first().cloned() {
+        assert_eq!(world.cluster.nodes_held(), 4, "it can still be undone");
+        world.run(&label, 0);
+    }
+    assert_eq!(world.cluster.nodes_held(), 3);
+    world.tell(Command::Converge { mend: true, by: "ann".into() }).unwrap();
+    assert_eq!(world.cluster.nodes_held(), 3, "a converge has no way back");
+    world.run_all();
+    let to = world.cluster.previous.clone().unwrap();
+    let back = Command::RollBack { to, rollout: None, by: "ann".into() };
+    assert!(back.may_add_nodes());
+    assert_eq!(nodes_added(&decide(&world.cluster, back, 0).unwrap()), 1);
 }
 
 #[test]

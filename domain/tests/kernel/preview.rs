@@ -127,7 +127,10 @@ fn a_rollout_takes_as_long_as_its_pauses() {
     let reconfigure = |pause| {
         let config = json!({"title": "two"}).as_object().cloned().unwrap();
         let rollout = Some(Rollout { max_in_flight: 1, pause, ..Rollout::default() });
-        told(&world, Command::Reconfigure { config, rollout, by: by() })
+        told(
+            &world,
+            Command::Reconfigure { config, nodes: std::collections::BTreeMap::new(), rollout, by: by() },
+        )
     };
     let (fast, slow) = (reconfigure(0), reconfigure(60_000));
     assert!(fast.tasks > 0 && fast.tasks == slow.tasks, "{fast:?}");

@@ -1,6 +1,8 @@
 //! Rules of asking for a cluster: what is refused at once, in which order, and where the rest comes from.
 
-use cooperage_domain::cluster::{Accepted, Account, Asking, Catalog, ClusterRequest, Limits, RequestFault};
+use cooperage_domain::cluster::{
+    Accepted, Account, Asking, Catalog, ClusterRequest, Limits, Origins, RequestFault,
+};
 use cooperage_domain::id::ClusterId;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -56,6 +58,7 @@ fn ask(changes: &Value) -> Result<Accepted, RequestFault> {
         seed: Uuid::nil(),
         now: MORNING,
         limits: Limits::default(),
+        origins: Origins::default(),
     };
     request.accept(&catalog(), asking)
 }

@@ -1,9 +1,9 @@
 //! Clusters drawn in a few words.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use cooperage_domain::cluster::{Account, CreateOrder, Limits};
-use cooperage_domain::entity::{ActionSpec, Service, ServiceAction};
+use cooperage_domain::cluster::{Account, CreateOrder, Limits, Origins};
+use cooperage_domain::entity::{ActionSpec, Requirement, Scope, Service, ServiceAction};
 use cooperage_domain::id::{ClusterId, NodeId};
 use cooperage_domain::task::NodeProperties;
 use serde_json::{Value, json};
@@ -17,6 +17,8 @@ pub struct Sketch {
     pub limits: Limits,
     pub config: Value,
     pub template: Value,
+    /// Whom the cluster is built upon.
+    pub origins: Origins,
 }
 
 impl Default for Sketch {
@@ -27,13 +29,14 @@ impl Default for Sketch {
             limits: Limits::default(),
             config: json!({"owner": "%cluster.owner%"}),
             template: json!({"name": "shop"}),
+            origins: Origins::default(),
         }
     }
 }
 
 impl Sketch {
     /// Reads lines of two forms: `NODE = SERVICE...`, and `SERVICE: ACTION... | NAME...` for a service that needs the
-    /// services behind the bar to run.
+    /// services behind the bar to run: `NAME@node` on the same machine.
     pub fn new(text: &str) -> Self {
         let mut sketch = Self::default();
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -88,6 +91,7 @@ impl Sketch {
             dns_suffix: None,
             seed: Uuid::nil(),
             limits: self.limits.clone(),
+            origins: self.origins.clone(),
         }
     }
 }
@@ -109,7 +113,10 @@ fn service(line: &str) -> Service {
             .actions
             .insert(key, ActionSpec { automator: "shell".into(), fields, timeout: None });
     }
-    service.dependencies.runtime.requires =
-        needs.split_whitespace().map(str::to_owned).collect::<BTreeSet<_>>();
+    let required = |word: &str| match word.split_once('@') {
+        Some((name, "node")) => Requirement { scope: Scope::Node, ..Requirement::plain(name) },
+        _ => Requirement::plain(word),
+    };
+    service.dependencies.runtime.requires = needs.split_whitespace().map(required).collect();
     service
 }

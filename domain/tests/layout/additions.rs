@@ -7,7 +7,7 @@ use crate::input::{World, group, service, set, text};
 
 fn added(constraints: Value, groups: &[NodeGroup], services: &str) -> Result<String, String> {
     let world = World::new("", constraints);
-    match add_services(&world.template, groups, &set(services)) {
+    match add_services(&world.template, &world.services, groups, &set(services)) {
         Ok(addition) => Ok(text(&addition.layout)),
         Err(refusal) => Err(refusal.to_string()),
     }
@@ -59,7 +59,7 @@ fn placements_say_which_nodes_get_what() {
     let constraints = json!({"services": {"x": {"quantities": {"max": 1}}}});
     let world = World::new("", constraints);
     let groups = [group("b", 1, "small"), group("a", 3, "large")];
-    let addition = add_services(&world.template, &groups, &set("x y")).unwrap();
+    let addition = add_services(&world.template, &world.services, &groups, &set("x y")).unwrap();
     let placements: Vec<(usize, u32, String)> = addition
         .placements
         .iter()
@@ -107,7 +107,8 @@ fn an_unsound_addition_gets_all_its_faults() {
         json!({"name": "x", "dependencies": {"install": {"requires": ["y"]}, "conflicts": ["a"]}}),
     ));
     let refusal =
-        validate_add_services(&world.template, &world.services, &set("a"), &set("a x gone")).unwrap_err();
+        validate_add_services(&world.template, &world.services, &set("a"), &set("a x gone"), &set(""))
+            .unwrap_err();
     let kinds: Vec<ReasonKind> = refusal.reasons.iter().map(|reason| reason.kind).collect();
     assert_eq!(
         kinds,

@@ -124,6 +124,7 @@ fn create(case: &Value) -> Result<(), String> {
         services: &services,
     };
     let request = LayoutRequest {
+        ancestors: BTreeSet::new(),
         machines: read(&request["numMachines"]),
         services: request.get("services").map(read),
         hardwaretype: text("hardwaretype"),
@@ -166,7 +167,7 @@ fn add(case: &Value) -> Result<(), String> {
     let expect = &case["expect"];
     match (
         expect["result"].as_str(),
-        add_services(&template(case), &groups, &read(&case["when"]["services"])),
+        add_services(&template(case), &[], &groups, &read(&case["when"]["services"])),
     ) {
         (Some("ok"), Ok(addition)) => {
             same_layout(expect.get("layout"), &addition.layout)?;
@@ -183,7 +184,10 @@ fn validate_add(case: &Value) -> Result<(), String> {
     let present = read(&case["given"]["cluster"]["services"]);
     let added = read(&case["when"]["services"]);
     let expect = &case["expect"];
-    match (expect["result"].as_str(), validate_add_services(&template(case), &known, &present, &added)) {
+    match (
+        expect["result"].as_str(),
+        validate_add_services(&template(case), &known, &present, &added, &BTreeSet::new()),
+    ) {
         (Some("ok"), outcome) => outcome.map_err(|refusal| format!("refused: {refusal}")),
         (_, Ok(())) => Err("accepted".to_owned()),
         (_, Err(refusal)) => refused(expect, &refusal),

@@ -3,6 +3,7 @@
 mod additions;
 mod brute_force;
 mod cases;
+mod companions;
 mod input;
 mod properties;
 mod refusals;

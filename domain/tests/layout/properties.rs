@@ -115,7 +115,7 @@ proptest! {
             (0, rule.quantities.max, u32::MAX - rule.quantities.min)
         }));
         let expected = first_addition(&template, layout.groups.clone(), &order);
-        match (add_services(&template, &layout.groups, &added), expected) {
+        match (add_services(&template, &[], &layout.groups, &added), expected) {
             (Ok(addition), expected) => {
                 prop_assert_eq!(Some(sorted(&addition.layout)), expected.map(|groups| sorted(&groups)));
                 prop_assert_eq!(sorted(&applied(&layout.groups, &addition)), sorted(&addition.layout));

@@ -137,6 +137,7 @@ fn the_request_comes_before_the_defaults_and_empty_means_not_given() {
             services: Some(set(services)),
             hardwaretype: Some(hardwaretype.into()),
             imagetype: Some(String::new()),
+            ..LayoutRequest::default()
         };
         crate::input::text(&solve(&world.catalog(), &request).unwrap().groups)
     };

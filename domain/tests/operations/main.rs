@@ -7,6 +7,9 @@
 #[path = "../kernel/check.rs"]
 mod check;
 #[cfg(test)]
+#[path = "../kernel/family.rs"]
+mod family;
+#[cfg(test)]
 mod machines;
 #[cfg(test)]
 mod refusals;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cooperage_domain::cluster::{ClusterStatus, Command, Refusal, Resize, Rollout, ServiceChange};
-use cooperage_domain::id::NodeId;
+use cooperage_domain::id::{ClusterId, NodeId};
 use cooperage_domain::layout::{Growth, Shrinkage};
 use serde_json::json;
 
@@ -54,13 +54,19 @@ fn impossible() -> Vec<Command> {
         Command::Replace { nodes: nodes.clone(), lost: true, rollout: None, by: by() },
         table::replace(&["n1"], false, Some(bad)),
         Command::Configure { config: macros.clone(), restart: true, by: by() },
-        Command::Reconfigure { config: macros, rollout: None, by: by() },
+        Command::Reconfigure { config: macros, nodes: BTreeMap::new(), rollout: None, by: by() },
         Command::Prolong { expires: 1, by: by() },
         errand("no", "smoke", BTreeSet::new()),
         errand("db", "smoke", BTreeSet::new()),
         errand("web", "no", BTreeSet::new()),
         errand("web", "smoke", nodes),
         errand("web", "smoke", BTreeSet::from([node_id("n1")])),
+        Command::Adopt {
+            child: ClusterId(9),
+            name: "app".into(),
+            needs: BTreeSet::from(["mail".to_owned()]),
+        },
+        Command::Inherit { from: ClusterId(9), lineage: Vec::new() },
         Command::GiveFields {
             fields: serde_json::Map::new(),
             command: Box::new(table::remove("no")),

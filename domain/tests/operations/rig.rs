@@ -211,8 +211,11 @@ impl Rig {
         status
     }
 
-    /// Panics unless nothing is left of the cluster when it is deleted now.
+    /// Panics unless nothing is left of the cluster when it is deleted now, those on top of it being gone.
     pub fn check_delete(mut self) {
+        for child in self.cluster().kin.children.clone().into_keys() {
+            self.tell(Command::Release { child }).unwrap();
+        }
         self.tell(Command::Delete { now: true, by: "ann".into() }).unwrap();
         self.run();
         assert_eq!(self.cluster().status, ClusterStatus::Terminated);
@@ -232,11 +235,11 @@ impl Rig {
 
 /// All that is wanted of a cluster but its units, in lines.
 pub fn wanted(cluster: &Cluster) -> End {
-    let Revision { template, definitions, config, nodes, wanted } = Revision::of(cluster);
+    let Revision { template, definitions, config, node_config, nodes, wanted } = Revision::of(cluster);
     let nodes = nodes.iter().map(|(id, node)| format!("node {id}: {node:?}"));
     let definitions = definitions.values().map(|service| format!("service {service:?}"));
     let wanted = wanted.iter().map(|(id, wanted)| format!("{id} is wanted {wanted:?}"));
-    let rest = [format!("template {template:?}"), format!("config {config:?}")];
+    let rest = [format!("template {template:?}"), format!("config {config:?} {node_config:?}")];
     nodes.chain(definitions).chain(wanted).chain(rest).collect()
 }
 

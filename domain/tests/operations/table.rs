@@ -7,12 +7,13 @@ use cooperage_domain::cluster::{
 };
 use cooperage_domain::entity::{HardwareType, ImageType};
 use cooperage_domain::health::Health;
-use cooperage_domain::id::NodeId;
+use cooperage_domain::id::{ClusterId, NodeId};
 use cooperage_domain::layout::{Growth, Shrinkage};
 use cooperage_domain::plan::UnitId;
 use cooperage_domain::task::TaskName;
 use serde_json::{Value, json};
 
+use crate::family;
 use crate::machines::Outcome;
 use crate::rig::Rig;
 use crate::sketch::{Sketch, node_id};
@@ -115,6 +116,11 @@ pub const OPERATIONS: &[Operation] = &[
     on("cancel a create", half_created, |_| cancel(false)),
     on("cancel a create and undo", half_created, |_| cancel(true)),
     on("retry a create", failed_to_create, |_| Command::Retry { by: by() }),
+    on("adopt", shop, |_| adopt()),
+    on("adopt while it is created", half_created, |_| adopt()),
+    on("release", adopted, |_| Command::Release { child: ClusterId(9) }),
+    on("inherit", inheriting, |_| inherit()),
+    on("inherit while it is created", half_inheriting, |_| inherit()),
     on("retry", failed_to_grow, |_| Command::Retry { by: by() }),
 ];
 
@@ -154,6 +160,24 @@ fn creating() -> Rig {
 
 fn shop() -> Rig {
     Rig::created(&sketch())
+}
+
+fn adopted() -> Rig {
+    shop().told(adopt())
+}
+
+fn heir() -> Sketch {
+    let mut sketch = family::shop();
+    sketch.limits.queue_timeout = QUEUE_TIMEOUT;
+    sketch
+}
+
+fn inheriting() -> Rig {
+    Rig::created(&heir())
+}
+
+fn half_inheriting() -> Rig {
+    half(Rig::new(&heir()))
 }
 
 fn half(mut rig: Rig) -> Rig {
@@ -261,7 +285,7 @@ pub fn configure(restart: bool) -> Command {
 
 pub fn reconfigure(cluster: &Cluster, rollout: Option<Rollout>) -> Command {
     let title = if cluster.config == config("two") { "three" } else { "two" };
-    Command::Reconfigure { config: config(title), rollout, by: by() }
+    Command::Reconfigure { config: config(title), nodes: BTreeMap::new(), rollout, by: by() }
 }
 
 /// One server first, then one by one, each probed at once and after a while.
@@ -345,4 +369,13 @@ fn maintain(node: Option<NodeId>) -> Command {
 
 pub fn errand(name: &str) -> Command {
     Command::RunErrand { service: "web".into(), errand: name.into(), nodes: BTreeSet::new(), by: by() }
+}
+
+fn adopt() -> Command {
+    Command::Adopt { child: ClusterId(9), name: "app".into(), needs: BTreeSet::from(["db".to_owned()]) }
+}
+
+/// The database has another address.
+fn inherit() -> Command {
+    Command::Inherit { from: family::BASE, lineage: family::base("10.0.0.2", 5432) }
 }

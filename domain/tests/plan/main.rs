@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails, also in what tests share")]
 
 mod cases;
+mod companions;
 mod converge;
 mod errors;
 mod golden;

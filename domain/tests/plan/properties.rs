@@ -64,9 +64,9 @@ fn service(at: usize, (actions, needs, provides): Parts) -> Service {
     let mut service = Service::default();
     service.base.name = format!("s{at}");
     let [requires, uses, runtime_requires, runtime_uses] = &needs;
-    service.dependencies.install = PhaseDependencies { requires: names(requires), uses: names(uses) };
+    service.dependencies.install = PhaseDependencies { requires: names(requires).into(), uses: names(uses) };
     service.dependencies.runtime =
-        PhaseDependencies { requires: names(runtime_requires), uses: names(runtime_uses) };
+        PhaseDependencies { requires: names(runtime_requires).into(), uses: names(runtime_uses) };
     service.dependencies.provides =
         provides.iter().map(|index| format!("p{}", at + index.index(4))).collect();
     let spec = ActionSpec { automator: "shell".to_owned(), ..ActionSpec::default() };

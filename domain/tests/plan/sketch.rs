@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cooperage_domain::entity::{ActionSpec, Service, ServiceAction};
+use cooperage_domain::entity::{self, ActionSpec, Requirement, Service, ServiceAction};
 use cooperage_domain::id::NodeId;
 use cooperage_domain::plan::coopr::{self, Scope};
 use cooperage_domain::plan::graph::build;
@@ -20,7 +20,7 @@ pub struct Sketch {
 
 impl Sketch {
     /// Reads lines of two forms: `NODE = SERVICE...` and `SERVICE: ACTION... | KEY NAME...`, where KEY is `install`,
-    /// `runtime` (both required), `install-uses`, `runtime-uses` or `provides`.
+    /// `runtime` (both required), the same with `-node` (on the same machine), `install-uses`, `runtime-uses` or `provides`.
     pub fn new(text: &str) -> Self {
         let mut sketch = Self::default();
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -113,6 +113,10 @@ pub fn is_before(graph: &Graph, first: &str, second: &str) -> bool {
     ancestors(graph)[find(second)].contains(&find(first))
 }
 
+fn near(name: String) -> Requirement {
+    Requirement { scope: entity::Scope::Node, ..Requirement::plain(name) }
+}
+
 fn service(line: &str) -> Service {
     let (name, rest) = line.split_once(':').unwrap();
     let mut service = Service::default();
@@ -126,15 +130,18 @@ fn service(line: &str) -> Service {
     for part in parts {
         let mut words = part.split_whitespace();
         let dependencies = &mut service.dependencies;
-        let set = match words.next().unwrap() {
-            "install" => &mut dependencies.install.requires,
-            "install-uses" => &mut dependencies.install.uses,
-            "runtime" => &mut dependencies.runtime.requires,
-            "runtime-uses" => &mut dependencies.runtime.uses,
-            "provides" => &mut dependencies.provides,
+        let key = words.next().unwrap();
+        let words = words.map(str::to_owned);
+        match key {
+            "install" => dependencies.install.requires.extend(words),
+            "install-node" => dependencies.install.requires.extend(words.map(near)),
+            "runtime-node" => dependencies.runtime.requires.extend(words.map(near)),
+            "install-uses" => dependencies.install.uses.extend(words),
+            "runtime" => dependencies.runtime.requires.extend(words),
+            "runtime-uses" => dependencies.runtime.uses.extend(words),
+            "provides" => dependencies.provides.extend(words),
             other => panic!("{other} is no key of a service"),
-        };
-        set.extend(words.map(str::to_owned));
+        }
     }
     service
 }

@@ -62,6 +62,11 @@ fn start(directory: &Path, run: &Path, order: &TaskOrder) -> io::Result<Child> {
         std::fs::create_dir_all(path)?;
     }
     let service = order.config.service.as_ref().map_or("-", |service| service.name.as_str());
+    // What a script would be given, for tests to look at.
+    let inputs = order.config.service.as_ref().map(|service| &service.inputs);
+    if let Some(inputs) = inputs.filter(|inputs| !inputs.is_empty()) {
+        std::fs::write(run.join("inputs"), serde_json::to_vec(inputs)?)?;
+    }
     let what = format!("{} {} {} {} {service}", order.node_id, order.task_name, order.task_id, order.attempt);
     Command::new("sh")
         .args(["-c", RUNNER, "simulated"])

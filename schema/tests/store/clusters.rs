@@ -2,12 +2,18 @@
 
 use cooperage_domain::id::ClusterId;
 use cooperage_domain::task::TaskName;
-use cooperage_schema::{Append, ClusterFilter, ClusterRow, JobRow, NodeRow, Projection, Store, TaskRow};
+use cooperage_schema::{
+    AncestryRow, Append, ClusterFilter, ClusterRow, JobRow, NodeRow, Projection, Store, TaskRow,
+};
 
 use crate::fresh::{Fresh, on_both_engines};
 use crate::sample::{append, cluster_row, job, job_row, node_row, task, task_row};
 
-on_both_engines![rows_are_read_as_they_were_written, clusters_are_filtered_and_newest_first];
+on_both_engines![
+    rows_are_read_as_they_were_written,
+    clusters_are_filtered_and_newest_first,
+    each_tenant_names_its_foundation,
+];
 
 fn project(store: &Store, cluster: u64, projection: Projection) {
     let sequence = store.load(ClusterId(cluster)).unwrap().sequence();
@@ -25,6 +31,7 @@ fn rows_are_read_as_they_were_written(fresh: &Fresh) {
         tasks: vec![task_row(7, 2), task_row(7, 1), other_job.clone()],
         durations: vec![],
         occurrences: Vec::new(),
+        ancestry: None,
         gone: vec![],
     };
     project(&store, 7, first);
@@ -47,6 +54,7 @@ fn rows_are_read_as_they_were_written(fresh: &Fresh) {
         tasks: vec![TaskRow { name: TaskName::Delete, code: Some(-1), ended_ms: Some(6), ..task_row(7, 1) }],
         durations: vec![],
         occurrences: Vec::new(),
+        ancestry: None,
         gone: vec![],
     };
     project(&store, 7, second.clone());
@@ -85,7 +93,11 @@ fn clusters_are_filtered_and_newest_first(fresh: &Fresh) {
             created_ms,
             ..cluster_row(id)
         };
-        project(&store, id, Projection { cluster: Some(row), ..Projection::default() });
+        project(
+            &store,
+            id,
+            Projection { cluster: Some(row), ancestry: ancestry(id), ..Projection::default() },
+        );
     }
     let ids = |filter: ClusterFilter| -> Vec<u64> {
         store.clusters(&filter).unwrap().iter().map(|row| row.id.0).collect()
@@ -98,4 +110,34 @@ fn clusters_are_filtered_and_newest_first(fresh: &Fresh) {
     assert_eq!(ids(ClusterFilter { tenant: text("dept-a"), owner: text("ann"), ..all() }), [4, 1]);
     let statuses = vec!["active".to_owned(), "pending".to_owned()];
     assert_eq!(ids(ClusterFilter { statuses, ..all() }), [2, 3, 1]);
+    assert_eq!(ids(ClusterFilter { upon: Some(ClusterId(1)), ..all() }), [4, 2, 3]);
+    assert_eq!(ids(ClusterFilter { name: text("nobody"), ..all() }), [0; 0]);
+    let mut live = store.ancestry().unwrap();
+    live.sort_by_key(|row| row.cluster);
+    assert_eq!(live, [1, 2, 3].map(|id| ancestry(id).unwrap()), "the fourth is gone");
+    let mut upon = store.ancestry_upon(ClusterId(1)).unwrap();
+    upon.sort_by_key(|row| row.cluster);
+    assert_eq!(upon, [2, 3].map(|id| ancestry(id).unwrap()));
+}
+
+/// All others are built upon the first.
+fn ancestry(id: u64) -> Option<AncestryRow> {
+    let upon = |is_so: bool| is_so.then(|| (ClusterId(1), format!("seen by {id}")));
+    let (parent, foundation) = (upon(id == 2 || id == 4), upon(id == 3));
+    Some(AncestryRow {
+        cluster: ClusterId(id),
+        parent,
+        foundation,
+        hands_down: (id == 1).then(|| "all".into()),
+    })
+}
+
+fn each_tenant_names_its_foundation(fresh: &Fresh) {
+    let store = fresh.open();
+    assert_eq!(store.foundation("a"), Ok(None));
+    for (tenant, cluster) in [("a", Some(7)), ("b", Some(8)), ("a", Some(9)), ("b", None), ("c", None)] {
+        store.set_foundation(tenant, cluster.map(ClusterId)).unwrap();
+    }
+    let named = ["a", "b", "c"].map(|tenant| store.foundation(tenant).unwrap());
+    assert_eq!(named, [Some(ClusterId(9)), None, None]);
 }

@@ -9,11 +9,13 @@ on_both_engines![
     each_cluster_numbers_its_own,
     of_two_editors_the_second_is_refused,
     it_is_carried_out_once_and_only_as_it_was_seen,
+    a_tenant_sees_its_own_drafts_of_new_clusters,
 ];
 
 fn new(cluster: u64, kind: ProposalKind) -> Proposal {
     Proposal {
         cluster: ClusterId(cluster),
+        tenant: None,
         number: 0,
         kind,
         title: "more memory".to_owned(),
@@ -93,4 +95,19 @@ fn it_is_carried_out_once_and_only_as_it_was_seen(fresh: &Fresh) {
     assert!(matches!(store.take_proposal(&seen, 32, "eve"), Err(StoreError::Changed { .. })));
     store.take_proposal(&get(&store, 1), 33, "eve").unwrap();
     assert_eq!(get(&store, 1).done, Some((33, "eve".to_owned())));
+}
+
+fn a_tenant_sees_its_own_drafts_of_new_clusters(fresh: &Fresh) {
+    let store = fresh.open();
+    let of = |tenant: &str, cluster| Proposal {
+        tenant: Some(tenant.to_owned()),
+        ..new(cluster, ProposalKind::NewCluster)
+    };
+    for draft in [of("a", 7), of("b", 8), of("a", 9)] {
+        assert_eq!(store.add_proposal(draft), Ok(1));
+    }
+    store.add_proposal(new(10, ProposalKind::Draft)).unwrap();
+    let found = store.drafted_clusters("a").unwrap();
+    assert_eq!(found.iter().map(|draft| draft.cluster.0).collect::<Vec<_>>(), [9, 7], "newest first");
+    assert_eq!(found[0].tenant.as_deref(), Some("a"));
 }

@@ -1,5 +1,6 @@
 //! Secrets at rest: in no file of the database, open only in their place and with their keys, whatever is interrupted.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -20,6 +21,7 @@ use crate::sample::{append, cluster_row};
 
 on_both_engines![
     they_are_in_no_file_of_the_database,
+    outputs_are_kept_beside_what_is_given_and_found_by_their_tokens,
     every_version_has_its_own_and_unchanged_ones_are_noticed,
     they_open_only_where_they_belong,
     those_of_clusters_open_for_them_alone_and_go_with_them,
@@ -51,6 +53,25 @@ fn open(fresh: &Fresh) -> Store {
 
 fn stored(store: &Store, tenant: &str, version: Option<u64>) -> Value {
     store.entity::<Provider>(tenant, "p", version).unwrap().unwrap().provisioner.into()
+}
+
+fn outputs_are_kept_beside_what_is_given_and_found_by_their_tokens(fresh: &Fresh) {
+    let store = open(fresh);
+    let vault = self::vault(&store);
+    vault.keep("t", ClusterId(7), cluster_secrets()).unwrap();
+    let sealed = |value: &str| {
+        let values = BTreeMap::from([("key".to_owned(), json!(value))]);
+        vault.seal_outputs("t", ClusterId(7), values, BTreeSet::new()).unwrap()["key"].clone()
+    };
+    let (one, two) = (sealed("output-one"), sealed("output-two"));
+    assert!(one != two && sealed("output-one") == one && !one.to_string().contains("output"));
+    vault.give("t", ClusterId(7), values(&json!({"token": "given-later"}))).unwrap();
+    let elsewhere = self::vault(&store).values(ClusterId(7)).unwrap();
+    for read in [vault.values(ClusterId(7)).unwrap(), elsewhere] {
+        assert_eq!((read.secrets.outputs.len(), &read.secrets.given["token"]), (2, &json!("given-later")));
+        assert_eq!(read.redactor.text("an output-one"), "an [redacted]");
+    }
+    assert!(!holds(&fresh.contents(&store), "output-one"));
 }
 
 fn holds(contents: &[u8], text: &str) -> bool {

@@ -17,6 +17,13 @@ pub(super) fn living() -> Vec<Operation> {
             "What is wanted and known of each machine and service",
         )
         .gives("[UnitState]"),
+        get(
+            "/v2/clusters/{id}/values",
+            Rule::read(Reader, Clusters),
+            "The values that services see, and the layer each comes from",
+        )
+        .gives("ClusterValues")
+        .query(&[("node", "what the services of this node see: its id, number or host name")]),
         on_one("/v2/clusters/{id}/resize", "SizeChange", "Make more machines, or give some back"),
         on_one("/v2/clusters/{id}/services/remove", "ServicesToAdd", "Take services off a cluster"),
         on_one(

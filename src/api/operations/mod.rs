@@ -2,10 +2,12 @@
 //! served by [`super::routes`] only if it stands here, callers are let in by [`super::authorize`] as it says here, and
 //! [`super::openapi`] and the book tell what stands here.
 
+mod ancestry;
 #[cfg(test)]
 mod book;
 mod care;
 mod living;
+mod proposals;
 mod table;
 
 use std::collections::HashMap;

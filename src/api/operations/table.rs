@@ -51,7 +51,8 @@ pub(super) fn operations() -> Vec<Operation> {
         cluster_changes(),
         super::care::care(),
         super::living::living(),
-        proposals(),
+        super::ancestry::ancestry(),
+        super::proposals::proposals(),
         past(),
         nodes(),
         catalog(),
@@ -71,7 +72,7 @@ fn clusters() -> Vec<Operation> {
     vec![
         get("/v2/clusters", see, "Clusters the caller may see, newest first")
             .gives("[ClusterSummary]")
-            .query(&[STATUS]),
+            .query(&[STATUS, ("parent", "only those that are built upon the cluster of this id")]),
         post("/v2/clusters", change, "Create a cluster; answered when it is durable")
             .takes("ClusterRequest")
             .gives("ClusterCreated")
@@ -143,32 +144,6 @@ fn cluster_changes() -> Vec<Operation> {
         on_one("/v2/clusters/{id}/resume", "Go on with a cluster that is paused"),
         on_one("/v2/clusters/{id}/abort", "Stop a create; what runs may end"),
         on_one("/v2/clusters/{id}/retry", "Go on with a create that failed"),
-    ]
-}
-
-fn proposals() -> Vec<Operation> {
-    let (see, change) = (Rule::read(Reader, Clusters), Rule::write(User, Clusters));
-    vec![
-        get("/v2/clusters/{id}/saved-plans", see, "Plans of a cluster that were saved, newest first")
-            .gives("[Proposal]"),
-        get("/v2/clusters/{id}/saved-plans/{plan}", see, "A saved plan, as it was shown").gives("SavedPlan"),
-        delete("/v2/clusters/{id}/saved-plans/{plan}", change, "Forget a saved plan").refuses(&[409]),
-        post("/v2/clusters/{id}/saved-plans/{plan}/apply", change, "Do exactly what a saved plan showed")
-            .gives("CarriedOut")
-            .refuses(&[409]),
-        get("/v2/clusters/{id}/drafts", see, "Drafts of changes to a cluster, newest first").gives("[Draft]"),
-        post("/v2/clusters/{id}/drafts", change, "Draft a change: keep it, and see what it would do")
-            .takes("DraftedOperation")
-            .gives("Draft"),
-        get("/v2/clusters/{id}/drafts/{draft}", see, "A draft, with what it would do now").gives("Draft"),
-        put("/v2/clusters/{id}/drafts/{draft}", change, "Put another change in a draft's place")
-            .takes("DraftedOperation")
-            .gives("Draft")
-            .refuses(&[409, 412]),
-        delete("/v2/clusters/{id}/drafts/{draft}", change, "Forget a draft").refuses(&[409]),
-        post("/v2/clusters/{id}/drafts/{draft}/commit", change, "Make a draft's change")
-            .gives("CarriedOut")
-            .refuses(&[409, 412]),
     ]
 }
 

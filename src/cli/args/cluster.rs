@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
+use super::ancestry::FoundationArgs;
 use super::care::{HealthArgs, MaintenanceArgs};
 use super::create::CreateArgs;
 use super::draft::{ApplyPlanArgs, DraftCommand};
 use super::export::ExportArgs;
 use super::living::{
     AddServiceArgs, CancelArgs, ConvergeArgs, ErrandArgs, MachinesArgs, RemoveServiceArgs, ResizeArgs,
-    RollBackArgs, ServicesArgs, SetArgs, UpgradeArgs,
+    RollBackArgs, ServicesArgs, SetArgs, UpgradeArgs, ValuesArgs,
 };
 use super::past::{ClusterDiffArgs, HistoryArgs, PlanArgs, ShowArgs};
 use super::{FieldArgs, PreviewArgs, WaitArgs, WatchArgs, YesArgs};
@@ -23,6 +24,7 @@ pub enum ClusterCommand {
     #[command(after_help = "Examples:
   cooperage cluster create shop --template web --size 5
   cooperage cluster create shop --template web --size 5 --config counter.title=Shop --lease 7d
+  cooperage cluster create shop --template web --size 5 --parent base
   cooperage cluster create shop --template web --size 5 --dry-run
 
 Ctrl-C stops watching; the cluster goes on.")]
@@ -69,6 +71,12 @@ Services are configured anew and, unless told otherwise, restarted.")]
   cooperage cluster plan shop                  the latest job
   cooperage cluster plan shop 00000042-001     an earlier one")]
     Plan(PlanArgs),
+    /// Show the values that services see, and which layer each comes from
+    #[command(after_help = "Examples:
+  cooperage cluster values shop                what all nodes have in common
+  cooperage cluster values shop --node 1003    what the services of one node see
+  cooperage cluster values shop --node 1003 -o json")]
+    Values(ValuesArgs),
     /// Say of each task that waits why it does
     #[command(after_help = "Examples:
   cooperage cluster why shop
@@ -109,6 +117,12 @@ For scripts: there is no result, the exit code says how it went.")]
   cooperage cluster ssh shop 1000 -- uptime
   cooperage cluster ssh shop 1000 --print")]
     Ssh(SshArgs),
+    /// Show the cluster that all new ones are built upon, or name another one
+    #[command(after_help = "Examples:
+  cooperage cluster foundation
+  cooperage cluster foundation site
+  cooperage cluster foundation --none")]
+    Foundation(FoundationArgs),
     /// Write a cluster's nodes down for other programs
     #[command(after_help = "Examples:
   cooperage cluster export shop --format ansible --to inventory.yaml
@@ -333,6 +347,9 @@ pub struct ListArgs {
     /// Only those of this user
     #[arg(long, value_name = "USER")]
     pub owner: Option<String>,
+    /// Only those that are built upon this one: its id, or its name if no other cluster has it
+    #[arg(long, value_name = "ID|NAME", add = complete::clusters())]
+    pub parent: Option<String>,
     /// Terminated ones too
     #[arg(short, long)]
     pub all: bool,

@@ -45,6 +45,9 @@ pub struct CreateArgs {
     /// How long before its end the lease is warned of: 30m, 1d, never
     #[arg(long = "lease-warning", value_name = "TIME")]
     pub warning: Option<String>,
+    /// The cluster it is built upon, whose services it may take: id or name
+    #[arg(long, value_name = "ID|NAME", add = complete::clusters())]
+    pub parent: Option<String>,
     /// Domain of the host names
     #[arg(long, value_name = "DOMAIN")]
     pub dns_suffix: Option<String>,
@@ -54,6 +57,12 @@ pub struct CreateArgs {
     /// Show nodes, tasks and predicted time, and create nothing
     #[arg(long = "dry-run", visible_alias = "plan")]
     pub dry_run: bool,
+    /// Keep it as a draft that somebody commits later
+    #[arg(long, conflicts_with = "dry_run")]
+    pub draft: bool,
+    /// What the draft is for
+    #[arg(long, requires = "draft")]
+    pub title: Option<String>,
     /// For how long to wait.
     #[command(flatten)]
     pub wait: WaitArgs,

@@ -151,9 +151,23 @@ pub struct SetArgs {
     /// A value that goes; may be repeated
     #[arg(long, value_name = "PATH")]
     pub unset: Vec<String>,
+    /// For this node alone, by its id, number or host name; may be repeated
+    #[arg(long = "node", value_name = "NODE")]
+    pub nodes: Vec<String>,
     /// How it goes through the nodes.
     #[command(flatten)]
     pub rollout: RolloutArgs,
+}
+
+/// Whose values are shown.
+#[derive(Debug, Clone, Args)]
+pub struct ValuesArgs {
+    /// Which cluster.
+    #[command(flatten)]
+    pub which: Which,
+    /// What the services of this node see: its id, number or host name
+    #[arg(long)]
+    pub node: Option<String>,
 }
 
 /// What is brought to newer versions.

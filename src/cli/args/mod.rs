@@ -2,6 +2,7 @@
 //!
 //! A noun is a file in `src/cli` with its verbs, and a row in [`nouns`].
 
+mod ancestry;
 mod audit;
 mod care;
 pub mod cluster;
@@ -14,6 +15,7 @@ pub mod past;
 mod provisioner;
 mod waiting;
 
+pub use ancestry::FoundationArgs;
 #[cfg(test)]
 pub use audit::OutcomeArg;
 pub use audit::{AuditArgs, AuditCommand, AuditFilterArgs, SecretsAt, SecretsCommand};
@@ -25,7 +27,7 @@ pub use cluster::{
 pub use create::CreateArgs;
 pub use draft::{ApplyPlanArgs, DraftCommand, DraftedArgs};
 pub use export::ExportArgs;
-pub use living::{AddServiceArgs, ServicesArgs};
+pub use living::{AddServiceArgs, ServicesArgs, ValuesArgs};
 pub use nouns::Noun;
 pub use past::{ClusterDiffArgs, HistoryArgs, PlanArgs, ShowArgs};
 pub use provisioner::{ProvisionerArgs, ProvisionerNoun};

@@ -7,8 +7,8 @@ use crate::cli::client::Client;
 use crate::cli::failure::Failure;
 use crate::cli::screen::Screen;
 use crate::cli::{
-    apply, audit, callback, cluster, entity, image, import_export, metrics, node, plugin, profile, replay,
-    resource, secrets, status, template, tenant, token, user,
+    apply, audit, callback, cluster, drafted_cluster, entity, image, import_export, metrics, node, plugin,
+    profile, replay, resource, secrets, status, template, tenant, token, user,
 };
 use cooperage_domain::entity::Kind;
 
@@ -53,6 +53,9 @@ resources/shell/scripts/nginx.sh, are uploaded. Either everything is stored or n
     /// Create, change, watch and delete clusters
     #[command(subcommand, visible_alias = "clusters")]
     Cluster(super::ClusterCommand) => cluster::run();
+    /// Clusters that are thought up before they are created
+    #[command(subcommand, visible_alias = "drafts")]
+    Draft(drafted_cluster::DraftedClusterCommand) => drafted_cluster::run();
     /// Nodes of all clusters, and those made known by hand
     #[command(subcommand, visible_alias = "nodes")]
     Node(node::NodeCommand) => node::run();

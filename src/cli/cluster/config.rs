@@ -51,7 +51,8 @@ pub async fn run(args: &ConfigArgs, client: &Client, screen: &Screen) -> Result<
 fn changed(args: &ConfigArgs, before: &Map<String, Value>) -> Result<Option<Map<String, Value>>, Failure> {
     let read = |file: &Option<std::path::PathBuf>| file.as_deref().map(documents::read_values).transpose();
     if args.edit {
-        return edited(before, &args.which.cluster).map(Some);
+        let again = format!("cooperage cluster config {} --replace", args.which.cluster);
+        return edited(before, &again).map(Some);
     }
     let (whole, over) = (read(&args.replace)?, read(&args.merge)?);
     let sets = args.set.iter().map(|text| parse_override("--set", text)).collect::<Result<Vec<_>, _>>()?;
@@ -71,9 +72,12 @@ fn changed(args: &ConfigArgs, before: &Map<String, Value>) -> Result<Option<Map<
     Ok(Some(config))
 }
 
-/// The configuration as somebody leaves it in an editor. What cannot be read is kept.
-pub(super) fn edited(before: &Map<String, Value>, cluster: &str) -> Result<Map<String, Value>, Failure> {
-    let failed = |fault| Failure::file("edit", Path::new("the configuration"), fault);
+/// Values as somebody leaves them in an editor. What cannot be read is kept, for the command `again`.
+///
+/// # Errors
+/// When the editor fails, or what it leaves cannot be read.
+pub fn edited(before: &Map<String, Value>, again: &str) -> Result<Map<String, Value>, Failure> {
+    let failed = |fault| Failure::file("edit", Path::new("the values"), fault);
     let mut file =
         tempfile::Builder::new().prefix("cooperage-").suffix(".yaml").tempfile().map_err(failed)?;
     file.write_all(crate::cli::yaml::render(before).as_bytes()).map_err(failed)?;
@@ -95,7 +99,7 @@ pub(super) fn edited(before: &Map<String, Value>, cluster: &str) -> Result<Map<S
     }
     documents::read_values(file.path()).map_err(|fault| {
         let kept = file.into_temp_path().keep().map(|path| path.display().to_string()).unwrap_or_default();
-        let remedy = format!("correct it, then: cooperage cluster config {cluster} --replace {kept}");
+        let remedy = format!("correct it, then: {again} {kept}");
         Failure::refused(format!("{fault}"), remedy)
     })
 }

@@ -13,7 +13,7 @@ use crate::cli::args::CreateArgs;
 use crate::cli::client::Client;
 use crate::cli::failure::Failure;
 use crate::cli::screen::Screen;
-use crate::cli::{duration, entity};
+use crate::cli::{drafted_cluster, duration, entity};
 use crate::documents;
 
 /// Creates a cluster, or shows what would be created.
@@ -27,7 +27,10 @@ pub async fn run(args: &CreateArgs, client: &Client, screen: &Screen) -> Result<
     if args.dry_run {
         return preview::run(&request, client, screen).await;
     }
-    let id = create(&request, client).await?;
+    if args.draft {
+        return drafted_cluster::draft(preview::as_json(&request), args.title.as_ref(), client, screen).await;
+    }
+    let id = create(&request, client, screen).await?;
     screen.note(&format!("cluster {} is {id}", args.name));
     begun(client, &id, screen, &args.wait).await
 }
@@ -41,18 +44,22 @@ pub async fn create_and_watch(
     client: &Client,
     screen: &Screen,
 ) -> Result<String, Failure> {
-    let id = create(request, client).await?;
+    let id = create(request, client, screen).await?;
     outcome(client, &id, screen, None).await?;
     Ok(id)
 }
 
-async fn create(request: &ClusterRequest, client: &Client) -> Result<String, Failure> {
+async fn create(request: &ClusterRequest, client: &Client, screen: &Screen) -> Result<String, Failure> {
     #[derive(Deserialize)]
     struct Created {
         id: String,
+        warning: Option<String>,
     }
     // Refused when there is no layout: a cluster that is dead from the start helps nobody.
     let created: Created = client.post("/v2/clusters?strict=true", &preview::as_json(request)).await?;
+    if let Some(warning) = created.warning {
+        screen.note(&format!("warning: {warning}"));
+    }
     Ok(created.id)
 }
 
@@ -70,6 +77,7 @@ fn request(args: &CreateArgs) -> Result<ClusterRequest, Failure> {
         initial_lease_duration: args.lease.as_deref().map(|text| length("--lease", text)).transpose()?,
         lease_warning: args.warning.as_deref().map(|text| length("--lease-warning", text)).transpose()?,
         dns_suffix: args.dns_suffix.clone(),
+        parent: args.parent.clone(),
         config: None,
     })
 }

@@ -85,8 +85,8 @@ async fn edit(
 ) -> Result<(), Failure> {
     let (path, draft) = get(which, client).await?;
     let before = draft["operation"].as_object().cloned().unwrap_or_default();
-    let after =
-        if drafted.is_empty() { edited(&before, &which.which.cluster)? } else { laid_over(before, drafted)? };
+    let again = || format!("cooperage cluster draft edit {} {} -f", which.which.cluster, which.draft);
+    let after = if drafted.is_empty() { edited(&before, &again())? } else { laid_over(before, drafted)? };
     let edition = draft["edition"].to_string();
     let draft: Value = client.put_on(&path, &edition, &Value::Object(after)).await?;
     shown(&draft, screen)

@@ -3,6 +3,7 @@
 use cooperage_domain::cluster::{ClusterStatus, JobStatus};
 use serde_json::Value;
 
+use super::find;
 use super::shapes::{Progress, Summary};
 use crate::cli::args::ListArgs;
 use crate::cli::client::{Client, understood};
@@ -28,8 +29,11 @@ async fn look(
     client: &Client,
     screen: &Screen,
 ) -> Result<View, Failure> {
-    let path = "/v2/clusters";
-    let mut raw: Vec<Value> = client.get(path).await?;
+    let path = match &args.parent {
+        Some(parent) => format!("/v2/clusters?parent={}", find::id_of(client, parent).await?),
+        None => "/v2/clusters".to_owned(),
+    };
+    let mut raw: Vec<Value> = client.get(&path).await?;
     let is_wanted = |summary: &Summary| {
         let status = match wanted {
             [] => args.all || summary.status != ClusterStatus::Terminated,
@@ -41,7 +45,7 @@ async fn look(
     let mut summaries = Vec::new();
     let mut kept = Vec::new();
     for value in raw.drain(..) {
-        let summary: Summary = understood(path, &value)?;
+        let summary: Summary = understood(&path, &value)?;
         if is_wanted(&summary) {
             summaries.push(summary);
             kept.push(value);

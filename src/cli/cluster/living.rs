@@ -110,6 +110,11 @@ pub async fn make_anew(
 /// When a value cannot be read, or a task fails.
 pub async fn set(args: &SetArgs, client: &Client, screen: &Screen) -> Result<(), Failure> {
     let (_, details) = find::details(client, &args.on.which.cluster).await?;
+    if !args.nodes.is_empty() {
+        let mut body = json!({ "nodes": of_nodes(args)? });
+        args.rollout.put_into(&mut body)?;
+        return operate(&args.on, Asked { what: "reconfigure".into(), body }, client, screen).await;
+    }
     let path = format!("/v2/clusters/{}/config", details.id);
     let mut config: Map<String, Value> = client.get(&path).await?;
     for text in &args.values {
@@ -122,6 +127,19 @@ pub async fn set(args: &SetArgs, client: &Client, screen: &Screen) -> Result<(),
     let mut body = json!({ "config": config });
     args.rollout.put_into(&mut body)?;
     operate(&args.on, Asked { what: "reconfigure".into(), body }, client, screen).await
+}
+
+/// The same change for each of the nodes that are named: `null` takes a value away.
+fn of_nodes(args: &SetArgs) -> Result<Map<String, Value>, Failure> {
+    let mut change = Map::new();
+    for text in &args.values {
+        merge(&mut change, parse_override("PATH=VALUE", text)?);
+    }
+    for path in &args.unset {
+        let gone = path.rsplit('.').fold(Value::Null, |value, key| json!({ key: value }));
+        merge(&mut change, gone.as_object().cloned().unwrap_or_default());
+    }
+    Ok(args.nodes.iter().map(|node| (node.clone(), Value::Object(change.clone()))).collect())
 }
 
 /// Brings template and services to newer versions.

@@ -1,5 +1,6 @@
 //! `cooperage cluster …`
 
+mod ancestry;
 mod care;
 mod config;
 pub mod config_values;
@@ -24,13 +25,17 @@ mod services;
 pub mod shapes;
 mod show;
 mod ssh;
+mod values;
 mod wait;
 mod why;
 
+pub use config::edited;
 pub use create::create_and_watch;
 pub use delete::delete_and_wait;
 pub use find::id_of;
+pub use outcome::begun;
 pub use plan::graph;
+pub use planned::text as planned_text;
 pub use show::nodes_table;
 
 use serde_json::{Value, json};
@@ -41,7 +46,7 @@ use super::client::Client;
 use super::duration;
 use super::failure::Failure;
 use super::screen::Screen;
-use outcome::{begun, outcome};
+use outcome::outcome;
 use planned::Verb;
 
 /// Carries out one of the commands.
@@ -58,6 +63,7 @@ pub async fn run(command: ClusterCommand, client: &Client, screen: &Screen) -> R
         ClusterCommand::Services(seen) => services::list(&seen, client, screen).await,
         ClusterCommand::Config(args) => config::run(&args, client, screen).await,
         ClusterCommand::Plan(args) => plan::run(&args, client, screen).await,
+        ClusterCommand::Values(args) => values::run(&args, client, screen).await,
         ClusterCommand::Why(args) => why::run(&args, client, screen).await,
         ClusterCommand::Jobs(seen) => jobs::run(&seen, client, screen).await,
         ClusterCommand::Watch { which, timeout } => {
@@ -68,6 +74,7 @@ pub async fn run(command: ClusterCommand, client: &Client, screen: &Screen) -> R
         ClusterCommand::Wait(args) => wait::run(&args, client, screen).await,
         ClusterCommand::Logs(args) => logs::run(&args, client, screen).await,
         ClusterCommand::Ssh(args) => ssh::run(&args, client, screen).await,
+        ClusterCommand::Foundation(args) => ancestry::run(&args, client, screen).await,
         ClusterCommand::Export(args) => export::run(&args, client, screen).await,
         ClusterCommand::Lease(args) => lease::run(&args, client, screen).await,
         ClusterCommand::Health(args) => care::health(&args, client, screen).await,

@@ -219,6 +219,7 @@ pub fn difference(changes: &Difference) -> String {
         .chain(services)
         .chain(changes.units.iter().map(unit))
         .chain(values("config ", &changes.config))
+        .chain(values("config of node ", &changes.node_config))
         .chain(values("template ", &changes.template))
         .chain(values("provider ", &changes.provider))
         .chain(values("", &changes.cluster));

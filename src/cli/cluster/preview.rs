@@ -8,6 +8,7 @@ use cooperage_domain::task::NodeProperties;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::ancestry::Taken;
 use crate::cli::client::{Client, ClientFault};
 use crate::cli::duration::short;
 use crate::cli::failure::Failure;
@@ -25,6 +26,8 @@ struct Preview {
     lower_bound_ms: i64,
     #[serde(default)]
     critical_path: Vec<String>,
+    #[serde(default)]
+    from_ancestors: Vec<Taken>,
 }
 
 /// Shows the nodes a request would get, how many tasks that takes, and how long.
@@ -67,6 +70,12 @@ fn text(preview: &Preview) -> String {
         style(short(preview.predicted_ms)).bold(),
         short(preview.lower_bound_ms)
     );
+    if !preview.from_ancestors.is_empty() {
+        let _ = writeln!(text, "\nTaken of clusters that it is built upon:");
+    }
+    for taken in &preview.from_ancestors {
+        let _ = writeln!(text, "  {}", taken.text());
+    }
     let _ = writeln!(text, "\nWhat decides how long it takes (critical path):");
     for (index, step) in preview.critical_path.iter().enumerate() {
         let _ = writeln!(text, "  {:>2}  {step}", index + 1);
@@ -91,6 +100,7 @@ mod tests {
         let preview = json!({
             "nodes": [node(1000, &["haproxy", "redis"]), node(1001, &["counter", "nginx"])],
             "tasks": 26, "predictedMs": 31_200, "lowerBoundMs": 29_000,
+            "fromAncestors": [{"service": "ntp", "clusterId": "00000001", "cluster": "site", "by": ["nginx"]}],
             "criticalPath": ["CREATE on shop1-1000.local", "INSTALL redis on shop1-1000.local"],
         });
         let text = text(&serde_json::from_value(preview).unwrap());

@@ -9,6 +9,7 @@ use cooperage_domain::task::{NodeProperties, TaskName};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::ancestry::Taken;
 use super::care::Maintenance;
 
 /// One line of the list.
@@ -113,6 +114,13 @@ pub struct Details {
     pub progress: Option<Progress>,
     /// Why all of it is left alone.
     pub maintenance: Option<Maintenance>,
+    /// The cluster it is built upon.
+    pub parent: Option<String>,
+    /// The foundation it is built upon, unless that is an ancestor anyway.
+    pub foundation: Option<String>,
+    /// What it takes of its ancestors.
+    #[serde(default)]
+    pub from_ancestors: Vec<Taken>,
 }
 
 /// What of a node is down.

@@ -6,6 +6,7 @@ use console::style;
 use cooperage_domain::id::JobId;
 use serde_json::Value;
 
+use super::ancestry;
 use super::care::Maintenance;
 use super::find;
 use super::lease;
@@ -27,17 +28,21 @@ use crate::cli::watching::{View, show};
 pub async fn run(args: &ShowArgs, client: &Client, screen: &Screen) -> Result<(), Failure> {
     let at = args.at.as_deref().map(|text| moment("--at", text)).transpose()?;
     show(screen, &args.seen.watch, async || {
-        let (value, details) = match &at {
-            None => find::details(client, &args.seen.which.cluster).await?,
+        let (value, details, children) = match &at {
+            None => {
+                let (value, details) = find::details(client, &args.seen.which.cluster).await?;
+                let children = ancestry::children(&details.id, client).await?;
+                (value, details, children)
+            }
             Some(at) => {
                 let id = find::id_of(client, &args.seen.which.cluster).await?;
                 let path = format!("/v2/clusters/{id}?at={at}");
                 let value: Value = client.get(&path).await?;
                 let details = understood(&path, &value)?;
-                (value, details)
+                (value, details, Vec::new())
             }
         };
-        Ok(View { value, text: text(&details, screen.is_wide()) })
+        Ok(View { value, text: text(&details, &children, screen.is_wide()) })
     })
     .await
 }
@@ -89,7 +94,7 @@ pub async fn nodes(seen: &Seen, client: &Client, screen: &Screen) -> Result<(), 
     .await
 }
 
-fn text(details: &Details, is_wide: bool) -> String {
+fn text(details: &Details, children: &[String], is_wide: bool) -> String {
     let expires = expires(details.expire_time, details.expiring);
     let mut text = format!(
         "{} ({})  {}\n",
@@ -111,6 +116,12 @@ fn text(details: &Details, is_wide: bool) -> String {
     field("progress", &details.progress.as_ref().map(progress).unwrap_or_default());
     field("message", details.message.as_deref().unwrap_or_default());
     field("left alone", &details.maintenance.as_ref().map(Maintenance::text).unwrap_or_default());
+    field("parent", details.parent.as_deref().unwrap_or_default());
+    field("foundation", details.foundation.as_deref().unwrap_or_default());
+    for taken in &details.from_ancestors {
+        field("takes", &taken.text());
+    }
+    field("children", &children.join(", "));
     for link in details.ready_links() {
         field("link", &format!("{}  {}", link.url, style(link.label.as_str()).dim()));
     }
@@ -155,7 +166,7 @@ mod tests {
     fn a_cluster_is_shown_with_nodes_and_links() {
         let (mut details, _) = half_way();
         details.expire_time = 0;
-        let shown = text(&details, false).replace(&local_time(details.create_time), "CREATED");
+        let shown = text(&details, &[], false).replace(&local_time(details.create_time), "CREATED");
         assert_golden("src/cli/cluster/golden/show.txt", &shown);
     }
 }

@@ -28,9 +28,15 @@ const SERVICES: [(&str, &[&str], &[&str]); 6] = [
     ("search", &["install", "configure", "start"], &["db", "cache"]),
 ];
 
+/// A service that is only asked for of clusters upon others.
+const FRONT: &str = "front";
+
 /// What clusters are asked for with: each set holds what its services need.
 pub const SETS: [&[&str]; 6] =
     [&["db"], &["db", "app"], &["db", "app", "web"], &["log"], &["db", "log"], &["cache", "db", "app"]];
+
+/// What clusters upon others are asked for with: the first takes the database of the one below.
+pub const UPON: [&[&str]; 2] = [&["front"], &["front", "log"]];
 
 /// What can be added.
 pub const MORE: [&[&str]; 4] = [&["log"], &["cache"], &["cache", "search"], &["web"]];
@@ -69,13 +75,28 @@ pub fn services() -> BTreeMap<String, Service> {
         });
         ((*name).to_owned(), read(document))
     };
-    SERVICES.iter().map(service).collect()
+    let mut services: BTreeMap<String, Service> = SERVICES.iter().map(service).collect();
+    services.insert(FRONT.to_owned(), front());
+    services
+}
+
+/// A service that takes the databases of the cluster below.
+fn front() -> Service {
+    let action = |action: &str| json!({"type": PLUGIN, "fields": {"script": format!("front-{action}")}});
+    read(json!({
+        "name": FRONT,
+        "inputs": [{"name": "hosts", "at": "members.db"}, {"name": "port"}],
+        "dependencies": {"runtime": {"requires": [{"name": "db", "scope": "ancestors"}]}},
+        "provisioner": {"actions": {
+            "configure": action("configure"), "start": action("start"), "stop": action("stop"), "probe": action("probe"),
+        }},
+    }))
 }
 
 /// Everything a tenant describes.
 #[must_use]
 pub fn of_tenant(tenant: &str) -> Catalog {
-    let names: Vec<&str> = SERVICES.iter().map(|(name, ..)| *name).collect();
+    let names: Vec<&str> = SERVICES.iter().map(|(name, ..)| *name).chain([FRONT]).collect();
     let template = |name: &str, constraints: Value| {
         json!({
             "name": name,

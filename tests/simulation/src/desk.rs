@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use cooperage_domain::cluster::{
     Accepted, Account, Asking, Catalog, Cluster, ClusterRequest, ClusterStatus, Command, Event, Limits,
-    create, decide,
+    Origins, create, decide, nodes_added,
 };
 use cooperage_domain::id::ClusterId;
 use cooperage_domain::quota::Usage;
 use uuid::Uuid;
 
-use crate::catalog::{SETS, TEMPLATES, TENANTS, of_tenant};
+use crate::catalog::{SETS, TEMPLATES, TENANTS, UPON, of_tenant};
 use crate::operation::USER;
 use crate::random::Random;
 
@@ -33,6 +33,18 @@ fn limits() -> Limits {
 #[must_use]
 pub fn tenant_of(cluster: u32) -> &'static str {
     TENANTS[cluster as usize % TENANTS.len()].0
+}
+
+/// Clusters from this number on are asked for upon another one.
+pub const FIRST_UPON: u32 = 4;
+
+/// The cluster that one is to be built upon: of the same tenant, and older.
+#[must_use]
+pub const fn parent_of(cluster: u32) -> Option<u32> {
+    match cluster {
+        FIRST_UPON.. => Some(cluster - TENANTS.len() as u32),
+        _ => None,
+    }
 }
 
 /// Asks for clusters.
@@ -58,16 +70,19 @@ impl Desk {
             name: format!("c{cluster}"),
             cluster_template: template.to_owned(),
             num_machines: i64::try_from(machines).ok(),
-            services: random.pick(&SETS).iter().map(|&name| name.to_owned()).collect(),
+            services: match parent_of(cluster) {
+                Some(_) => random.pick(&UPON).iter().map(|&name| name.to_owned()).collect(),
+                None => random.pick(&SETS).iter().map(|&name| name.to_owned()).collect(),
+            },
             ..ClusterRequest::default()
         }
     }
 
-    /// The cluster with this number, checked.
+    /// The cluster with this number, checked, upon these.
     ///
     /// # Errors
     /// Why it cannot be had.
-    pub fn accept(&self, cluster: u32, now: i64) -> Result<Accepted, String> {
+    pub fn accept(&self, cluster: u32, origins: Origins, now: i64) -> Result<Accepted, String> {
         let tenant = tenant_of(cluster);
         let asking = Asking {
             account: Account { user_id: USER.to_owned(), tenant_id: tenant.to_owned() },
@@ -75,6 +90,7 @@ impl Desk {
             seed: Uuid::from_u64_pair(self.seed, u64::from(cluster)),
             now,
             limits: limits(),
+            origins,
         };
         self.request(cluster).accept(&self.catalogs[tenant], asking).map_err(|fault| fault.to_string())
     }
@@ -94,23 +110,10 @@ impl Desk {
     }
 }
 
-/// How many nodes a command may add to a cluster.
+/// How many nodes a command adds to a cluster.
 #[must_use]
 pub fn more_nodes(cluster: &Cluster, command: &Command) -> Usage {
-    let nodes = match command {
-        // What is undone comes back.
-        Command::Cancel { undo: true, .. } => {
-            let before = cluster.previous.as_ref().map_or(0, |previous| previous.nodes.len());
-            before.saturating_sub(cluster.nodes.len())
-        }
-        command => {
-            let added = |event: &Event| match event {
-                Event::WantedChanged { change, .. } => Some(change.nodes.len()),
-                _ => None,
-            };
-            decide(cluster, command.clone(), 0).unwrap_or_default().iter().find_map(added).unwrap_or(0)
-        }
-    };
+    let nodes = nodes_added(&decide(cluster, command.clone(), 0).unwrap_or_default());
     Usage { clusters: 0, nodes: nodes as u64 }
 }
 
@@ -127,6 +130,6 @@ pub fn usage<'a>(tenant: &str, clusters: impl Iterator<Item = &'a Cluster>) -> U
     let live = clusters.filter(|it| it.account.tenant_id == tenant && it.status != ClusterStatus::Terminated);
     live.fold(Usage::default(), |sum, cluster| Usage {
         clusters: sum.clusters + 1,
-        nodes: sum.nodes + cluster.nodes.len() as u64,
+        nodes: sum.nodes + cluster.nodes_held() as u64,
     })
 }

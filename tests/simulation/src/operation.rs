@@ -120,7 +120,7 @@ impl Asked<'_> {
     fn reconfigure(&mut self) -> Option<Command> {
         let config = json!({"mark": mark(&self.cluster.account.tenant_id), "port": self.random.below(9)});
         let config = config.as_object().cloned()?;
-        Some(Command::Reconfigure { config, rollout: self.rollout(), by: self.by() })
+        Some(Command::Reconfigure { config, nodes: BTreeMap::new(), rollout: self.rollout(), by: self.by() })
     }
 
     fn upgrade(&mut self) -> Option<Command> {

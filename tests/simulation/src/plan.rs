@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::desk::{FIRST_UPON, parent_of};
 use crate::fault::{self, Fault, serde_as_text};
 use crate::operation::{CREATE, OPERATIONS, named};
 use crate::random::Random;
@@ -59,16 +60,26 @@ impl FromStr for Step {
 serde_as_text!(Step);
 
 impl Plan {
-    /// The run of a seed: one to three clusters, and up to some twenty operations on them within an hour or so.
+    /// The run of a seed: one to three clusters, in some runs one more upon another one, and up to some twenty operations on them within an hour or so.
     #[must_use]
     pub fn draw(seed: u64) -> Self {
         let mut random = Random::about(seed, &[1]);
+        let family = Random::about(seed, &[10]).one_in(3);
         let clusters = 1 + random.below(3);
         let mut steps = Vec::new();
         let total: u64 = OPERATIONS.iter().map(|operation| operation.weight).sum();
-        for cluster in 1..=clusters {
-            let cluster = u32::try_from(cluster).unwrap_or_default();
+        let mut numbers: Vec<u32> = (1..=clusters).filter_map(|number| u32::try_from(number).ok()).collect();
+        if family {
+            numbers.extend(
+                [FIRST_UPON, FIRST_UPON - 2].into_iter().filter(|it| *it >= FIRST_UPON || clusters < 2),
+            );
+        }
+        for cluster in numbers {
             let mut at = random.between(0, 20_000);
+            if parent_of(cluster).is_some() {
+                // Some come while the cluster below does, others long after.
+                at += *random.pick(&[0, 60_000, 600_000]);
+            }
             steps.push(Step { at, cluster, operation: CREATE.to_owned() });
             // Some run through quietly, some are asked for something all the time.
             let (count, pause) = (random.below(11), *random.pick(&[3_000, 60_000, 300_000, 400_000]));

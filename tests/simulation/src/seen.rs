@@ -111,6 +111,11 @@ pub enum Seen<'a> {
         /// The text.
         text: &'a str,
     },
+    /// Nothing goes wrong any more, and has not for a while.
+    Calm {
+        /// All clusters, as they are.
+        clusters: &'a BTreeMap<ClusterId, &'a Cluster>,
+    },
     /// Everything that was to be done is done: all clusters were deleted.
     Over {
         /// All clusters, as they are.

@@ -45,6 +45,7 @@ fn every_invariant_has_a_checker() {
         "replay-gives-the-state",
         "quotas-hold",
         "zombies-refused",
+        "families-hold",
     ];
     assert_eq!(Checkers::names(), names);
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::super::admission::{self, UsableTypes, Wanted};
 use super::super::budget::{Budget, SEARCH_LIMIT};
 use super::super::check::check_layout;
+use super::super::companions::Companions;
 use super::super::cover;
 use super::super::node_group::{NodeGroup, NodeLayout, services_of};
 use super::super::problem::Problem;
@@ -36,15 +37,23 @@ pub fn grow(
     let refused = |reasons| NoLayout { reasons };
     let services = services_of(existing);
     let types = admit(catalog, &services, request).map_err(refused)?;
-    let problem = Problem::unchecked(&catalog.template.constraints, &services, &types)?;
-    let headroom = Headroom::new(problem, existing, &request.services).map_err(refused)?;
+    let companions = Companions::find(catalog.services, &services).map_err(refused)?;
+    let template = companions.template(catalog.template).map_err(refused)?;
+    let asked = companions.asked(&request.services).map_err(refused)?;
+    let problem = Problem::unchecked(&template.constraints, &companions.hosts, &types)?;
+    let headroom = Headroom::new(problem, existing, &asked).map_err(refused)?;
     let mut budget = Budget::new(SEARCH_LIMIT);
     let present = existing.iter().map(|group| group.count).fold(0, u32::saturating_add);
     let machines = new_machines(catalog, &headroom, present, request, &mut budget)?;
-    let reasons = grow_reasons::shortfall(catalog.template, &headroom, present, machines, &mut budget)
+    let reasons = grow_reasons::shortfall(&template, &headroom, present, machines, &mut budget)
         .map_err(Reason::from)?;
     NoLayout::unless_none(reasons)?;
-    let layout = search::first_layout(&headroom.problem, machines, &mut budget).map_err(Reason::from)?;
+    let mut layout = search::first_layout(&headroom.problem, machines, &mut budget).map_err(Reason::from)?;
+    for group in &mut layout.groups {
+        companions.join(&mut group.node.services);
+    }
+    let together: Vec<NodeGroup> = existing.iter().chain(&layout.groups).cloned().collect();
+    NoLayout::unless_none(companions.check_quantities(&catalog.template.constraints, &together))?;
     Ok(layout.nodes().map(|(_, node)| node.clone()).collect())
 }
 
@@ -66,6 +75,8 @@ fn admit(
         services: Some(services.clone()),
         hardwaretype: request.hardwaretype.clone(),
         imagetype: request.imagetype.clone(),
+        // Nothing is required that was not before.
+        ancestors: BTreeSet::new(),
     };
     let mut reasons = unsound(services, request);
     let types =

@@ -7,7 +7,7 @@ use crate::id::NodeId;
 use crate::plan::definition::{defines, definition};
 use crate::plan::error::PlanError;
 use crate::plan::graph::Graph;
-use crate::plan::needs::{Needs, Phase};
+use crate::plan::needs::{Needs, Phase, Reach};
 use crate::plan::rules::Rule;
 use crate::plan::unit::UnitId;
 use crate::task::TaskName;
@@ -51,7 +51,7 @@ pub struct PlanInput<'a> {
 /// The tasks of a unit come in the order of its steps. A service's tasks come after those of its machine, a final
 /// DELETE of the machine after them. Between services the [rules](crate::plan::rules::RULES) hold: a task waits on
 /// every node that carries the awaited service and has the awaited task; a service that has no such task is looked
-/// through. Among tasks that may come next, the order is by node, then machine before services, then service and step.
+/// through; one that is required on the same machine is waited for on that node only. Among tasks that may come next, the order is by node, then machine before services, then service and step.
 ///
 /// # Errors
 /// When steps are asked that make no sense (unknown node, service not there, not defined, step of the wrong kind or
@@ -184,8 +184,14 @@ impl<'a> Needed<'a> {
         for (service, step) in planned(tasks) {
             for rule in Rule::of_step(step).filter(|rule| is_issued(rule.awaits)) {
                 let has = |name: &str| input.services.get(name).is_some_and(|it| defines(it, rule.awaits));
-                for awaited in self.awaited(rule, service, has) {
-                    let carrying = input.nodes.iter().filter(|node| node.services.contains(awaited));
+                for (awaited, reach) in self.awaited(rule, service, has) {
+                    let is_here = |node: &PlanNode| {
+                        let unit = UnitId::service(node.id.clone(), service);
+                        input.steps.get(&unit).is_some_and(|steps| steps.contains(&step))
+                    };
+                    let carrying = input.nodes.iter().filter(|node| {
+                        node.services.contains(awaited) && (reach == Reach::Cluster || is_here(node))
+                    });
                     let units = carrying.map(|node| UnitId::service(node.id.clone(), awaited));
                     for unit in units.filter(|unit| input.steps.get(unit).is_none_or(Vec::is_empty)) {
                         issued.entry(unit).or_default().insert(rule.awaits);
@@ -208,30 +214,35 @@ impl<'a> Needed<'a> {
         for (service, step) in planned(tasks.iter().map(|(unit, step)| (unit, *step))) {
             for rule in Rule::of_step(step) {
                 let has = |name: &str| places.contains_key(&(name, rule.awaits));
-                let awaited: Vec<usize> = self
-                    .awaited(rule, service, has)
-                    .flat_map(|name| &places[&(name, rule.awaits)])
-                    .copied()
-                    .collect();
+                let (here, everywhere): (Vec<_>, Vec<_>) =
+                    self.awaited(rule, service, has).partition(|(_, reach)| *reach == Reach::Node);
+                let tasks_of = |(name, _): &(&'a str, Reach)| places[&(*name, rule.awaits)].iter().copied();
+                let everywhere: Vec<usize> = everywhere.iter().flat_map(tasks_of).collect();
                 for &waiting in &places[&(service, step)] {
-                    if !waits_already(tasks, waiting, rule) {
-                        after[waiting].extend(&awaited);
+                    if waits_already(tasks, waiting, rule) {
+                        continue;
                     }
+                    after[waiting].extend(&everywhere);
+                    let node = &tasks[waiting].0.node;
+                    after[waiting]
+                        .extend(here.iter().flat_map(tasks_of).filter(|at| tasks[*at].0.node == *node));
                 }
             }
         }
     }
 
-    /// The services whose tasks a rule makes `service` wait for, if `has` tells which have that task.
+    /// The services whose tasks a rule makes `service` wait for, and how far, if `has` tells which have that task.
     fn awaited(
         &self,
         rule: &Rule,
         service: &str,
         has: impl Fn(&str) -> bool,
-    ) -> impl Iterator<Item = &'a str> {
+    ) -> impl Iterator<Item = (&'a str, Reach)> {
         let found = self.phases.get(&rule.phase).and_then(|needs| {
-            let nearest = needs.nearest(needs.find(service)?, rule.of, |other| has(needs.names()[other]));
-            Some(nearest.into_iter().map(|other| needs.names()[other]).collect::<Vec<_>>())
+            let has = |other: usize| has(needs.names()[other]);
+            let nearest = needs.nearest_with_reach(needs.find(service)?, rule.of, has);
+            let named = nearest.into_iter().map(|(other, reach)| (needs.names()[other], reach));
+            Some(named.collect::<Vec<_>>())
         });
         found.into_iter().flatten()
     }

@@ -1,5 +1,6 @@
 //! Clusters, their nodes, jobs and logs.
 
+use cooperage_domain::cluster::Taken;
 use cooperage_domain::entity::{ClusterTemplate, Link, Provider};
 use cooperage_domain::task::NodeProperties;
 use serde::Serialize;
@@ -50,6 +51,9 @@ pub struct ClusterSummary {
     /// `pending`, `active`, `incomplete`, `inconsistent` or `terminated`.
     status: String,
     num_nodes: u64,
+    /// The cluster it is built upon; absent where it is built upon none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<String>,
     progress: Option<Progress>,
 }
 
@@ -57,6 +61,9 @@ pub struct ClusterSummary {
 #[derive(Serialize, ToSchema)]
 pub struct ClusterCreated {
     id: String,
+    /// What is to be heeded: its lease ends behind that of its parent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
 }
 
 /// Everything about a cluster.
@@ -98,6 +105,15 @@ pub struct Cluster {
     /// Why all of it is left alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     maintenance: Option<Maintenance>,
+    /// The cluster it is built upon.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<String>,
+    /// The foundation it is built upon, unless that is an ancestor anyway.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    foundation: Option<String>,
+    /// What it takes of its ancestors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_ancestors: Option<Vec<Taken>>,
 }
 
 /// A node. What is made known by hand has whatever it was given.
@@ -111,6 +127,10 @@ pub struct Node {
     properties: Option<NodeProperties>,
     #[serde(skip_serializing_if = "Option::is_none")]
     links: Option<Vec<Link>>,
+    /// Configuration for this node alone, over that of the cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    config: Option<Value>,
     /// Why it is left alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     maintenance: Option<Maintenance>,

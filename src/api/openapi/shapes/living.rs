@@ -35,7 +35,7 @@ pub struct MachinesAnew {
     provider_fields: Option<Value>,
 }
 
-/// Other values: exactly one of `config` and `patch`.
+/// Other values: at most one of `config` and `patch`, and those of single nodes.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Reconfiguration {
@@ -45,6 +45,9 @@ pub struct Reconfiguration {
     /// What changes in it: a JSON merge patch (RFC 7396).
     #[schema(value_type = Option<Object>)]
     patch: Option<Value>,
+    /// By id, number or host name of a node: what changes in its own configuration, as a JSON merge patch.
+    #[schema(value_type = Option<Object>)]
+    nodes: Option<Value>,
     rollout: Option<Rollout>,
     #[schema(value_type = Option<Object>)]
     provider_fields: Option<Value>,

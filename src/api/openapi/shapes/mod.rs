@@ -2,6 +2,7 @@
 //! the tests hold what they say against these.
 
 mod access;
+mod ancestry;
 mod callbacks;
 mod care;
 mod catalog;
@@ -9,6 +10,7 @@ mod clusters;
 mod living;
 mod operation;
 mod past;
+mod values;
 
 use utoipa::openapi::ComponentsBuilder;
 
@@ -27,9 +29,11 @@ pub fn add_all(mut all: ComponentsBuilder) -> ComponentsBuilder {
         care: Maintenance MaintenanceReason HealSwitch DownNote UnitHealth NodeHealth HealthReport;
         living: SizeChange MachinesAnew Reconfiguration UpgradeOrder RollBackOrder Convergence ErrandOrder
             Cancellation;
+        values: ClusterValues ValuesNode LayeredValue;
         catalog: AppliedEntity AppliedChange Export Resource;
-        past: Proposal SavedPlan DraftedOperation Draft CarriedOut Happened ClusterDiff
+        past: Proposal SavedPlan DraftedOperation Draft NewDraft DraftedCluster CarriedOut Happened ClusterDiff
             ReplayDifference Replayed;
+        ancestry: Foundation FoundationChange;
         access: TenantChange User UserChange Token TokenRequest NewToken IssuedToken Login LoggedIn
             Caller PasswordChange;
         callbacks: Callback CallbackChange NewCallback Delivery DeliveryTry WholeDelivery;

@@ -1,6 +1,6 @@
 //! Plans, drafts, and the past of clusters.
 
-use cooperage_domain::cluster::{Difference, PlanPreview};
+use cooperage_domain::cluster::{ClusterRequest, Difference, PlanPreview};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -72,6 +72,39 @@ pub struct Draft {
     /// What it would do now.
     preview: Option<PlanPreview>,
     /// Why it cannot be done now.
+    refusal: Option<String>,
+}
+
+/// A cluster to be drafted: a title, and what a create would carry.
+#[derive(Serialize, ToSchema)]
+pub struct NewDraft {
+    /// What it is for.
+    title: Option<String>,
+    #[serde(flatten)]
+    request: ClusterRequest,
+}
+
+/// A cluster that does not exist yet.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DraftedCluster {
+    /// The id that the cluster will have.
+    id: String,
+    title: String,
+    /// How often it was put; its state in `ETag`.
+    edition: u64,
+    request: ClusterRequest,
+    /// Milliseconds since 1970.
+    create_time: i64,
+    created_by: String,
+    change_time: i64,
+    changed_by: String,
+    /// When it was committed; none: it was not.
+    done_time: Option<i64>,
+    done_by: Option<String>,
+    /// What would be created now.
+    preview: Option<PlanPreview>,
+    /// Why it cannot be created now.
     refusal: Option<String>,
 }
 

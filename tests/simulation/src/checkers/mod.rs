@@ -2,6 +2,7 @@
 
 mod acknowledged_survives;
 mod every_job_ends;
+mod families_hold;
 mod machines_are_known;
 mod one_task_per_node;
 mod predecessors_first;
@@ -86,6 +87,7 @@ impl Default for Checkers {
                 Box::new(replay_gives_the_state::ReplayGivesTheState::default()),
                 Box::new(quotas_hold::QuotasHold::default()),
                 Box::new(zombies_refused::ZombiesRefused::default()),
+                Box::new(families_hold::FamiliesHold::default()),
             ],
             violation: None,
         }

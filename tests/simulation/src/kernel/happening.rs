@@ -55,6 +55,12 @@ pub enum Timer {
     Warning(ClusterId, i64),
     /// A lease ends at this time of the clock.
     Lease(ClusterId, i64),
+    /// Those upon a cluster are told what it publishes.
+    HandDown(ClusterId),
+    /// Those that a cluster is built upon are told what it needs of them.
+    Rely(ClusterId),
+    /// Those that a cluster was built upon are told that it is gone.
+    Leave(ClusterId),
 }
 
 /// What will happen, in the order of time.

@@ -3,6 +3,7 @@
 //! The server here is the plainest that the kernel allows. It keeps nobody apart and orders nothing: it offers tasks as they
 //! become due, and relies on what the kernel refuses. Workers are elsewhere, and outlive it.
 
+mod ancestry;
 mod happening;
 mod server;
 mod world;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use cooperage_domain::cluster::{
-    Cluster, Command, Effect, Event, Task, apply, decide, due, due_after, order,
+    Cluster, Command, Effect, Event, Refusal, Task, apply, decide, due, due_after, order,
 };
 use cooperage_domain::id::{ClusterId, NodeId, TaskId};
 use cooperage_domain::task::TaskReport;
@@ -58,8 +58,9 @@ impl World<'_> {
             return Told::Later;
         }
         let Some(state) = self.state(id) else { return Told::Refused };
-        match decide(state, command, now) {
+        match decide(state, command.clone(), now) {
             Ok(events) => self.record(id, &events),
+            Err(Refusal::HasChildren { .. }) if self.let_go(id) => self.tell(id, command),
             Err(_) => Told::Refused,
         }
     }
@@ -73,6 +74,7 @@ impl World<'_> {
         let (sequence, effects) = (state.sequence, due_after(state, events));
         self.checkers.see(&Seen::Acknowledged { cluster: id, sequence });
         self.carry_out(id, effects);
+        self.relate(id, events);
         self.check_offers(id);
         Told::Done
     }
@@ -174,6 +176,7 @@ impl World<'_> {
             let effects = due(state);
             self.carry_out(id, effects);
         }
+        self.relate_all();
     }
 
     fn carry_out(&mut self, id: ClusterId, effects: Vec<Effect>) {
@@ -235,6 +238,7 @@ impl World<'_> {
                     self.agenda.add(self.now + LONGEST, Happening::Timer(self.incarnation, timer));
                 }
             }
+            Timer::HandDown(_) | Timer::Rely(_) | Timer::Leave(_) => self.tell_kin(timer),
             Timer::Lease(id, at) => {
                 let current = |effect: &Effect| match effect {
                     Effect::Expire { at: it } | Effect::CutShort { at: it } => *it == at,

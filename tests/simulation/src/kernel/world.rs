@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cooperage_domain::cluster::{Cluster, ClusterStatus, Command, JobStatus};
+use cooperage_domain::cluster::{Cluster, ClusterStatus, Command, JobStatus, replay};
 use cooperage_domain::id::ClusterId;
 
 use super::happening::{Agenda, Happening};
@@ -24,6 +24,8 @@ pub const MORNING: i64 = 1_700_000_000_000;
 const MOST: u64 = 20_000;
 /// How long a caller or worker waits before it tries a server again that does not answer.
 const PATIENCE: i64 = 1_000;
+/// Long enough for everybody to be told of what has come to rest.
+const SETTLED: i64 = 120_000;
 /// How often clusters are told to go in the end.
 pub const ROUNDS: u32 = 6;
 /// Long enough for anything to end by itself: a lease, clocks that were set back.
@@ -115,6 +117,12 @@ impl<'a> World<'a> {
         let last = self.plan.steps.last().map_or(0, |step| step.at);
         self.let_happen(last + wait_at_the_end(self.plan.seed));
         self.calm_down();
+        if self.kept.values().filter_map(|kept| kept.state.as_ref()).any(|state| state.parent().is_some()) {
+            self.let_happen(self.now + SETTLED);
+            let clusters =
+                self.kept.iter().filter_map(|(id, kept)| Some((*id, kept.state.as_ref()?))).collect();
+            self.checkers.see(&Seen::Calm { clusters: &clusters });
+        }
         for _ in 0..ROUNDS {
             for id in self.kept.keys().copied().collect::<Vec<_>>() {
                 self.send_off(id);
@@ -267,11 +275,19 @@ impl<'a> World<'a> {
         let now = self.clock();
         let states = self.kept.values().filter_map(|kept| kept.state.as_ref());
         let live = usage(tenant_of(number), states);
-        let founded = self.desk.accept(number, now).and_then(|accepted| self.desk.found(accepted, live, now));
-        match founded {
-            Ok(events) => self.record(id, &events),
-            Err(_) => Told::Refused,
+        let Some(origins) = self.origins_of(number) else { return Told::Refused };
+        let accepted = self.desk.accept(number, origins, now);
+        let Ok(events) = accepted.and_then(|accepted| self.desk.found(accepted, live, now)) else {
+            return Told::Refused;
+        };
+        // One without a layout is terminated at once, and known to nobody.
+        if let Some(new) = replay(&events).filter(|new| new.status != ClusterStatus::Terminated) {
+            let told = self.adopt(&new);
+            if told != Told::Done {
+                return told;
+            }
         }
+        self.record(id, &events)
     }
 
     /// A worker begins, unless nobody wants it any more or its machine is busy.

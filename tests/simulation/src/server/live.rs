@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cooperage_actors::registry::{Create, Tell, read};
-use cooperage_domain::cluster::{Cluster, ClusterStatus, Command};
+use cooperage_domain::cluster::{Cluster, ClusterStatus, Command, Origins, replay};
 use cooperage_domain::id::ClusterId;
 use cooperage_domain::quota::{OverQuota, UNLIMITED, Usage};
 use cooperage_schema::{ClusterFilter, TERMINATED};
@@ -17,7 +17,7 @@ use super::office::{Home, Server};
 use super::outside::Outside;
 use super::reservations::Reservation;
 use crate::catalog::TENANTS;
-use crate::desk::{Desk, more_nodes, tenant_of};
+use crate::desk::{Desk, more_nodes, parent_of, tenant_of};
 use crate::kernel::{LONG, MORNING, ROUNDS, farewell, wait_at_the_end};
 use crate::operation::{Asked, CREATE, USER, named};
 use crate::plan::{Plan, Step};
@@ -154,7 +154,8 @@ impl Callers {
             return false;
         }
         let now = self.clock();
-        let Ok(accepted) = self.desk.accept(number, now) else { return false };
+        let Some(origins) = self.origins_of(number) else { return false };
+        let Ok(accepted) = self.desk.accept(number, origins, now) else { return false };
         let nodes = u64::from(accepted.layout.machines);
         let Ok(reserved) = self.reserve(tenant, Usage { clusters: 1, nodes }) else { return false };
         if let Some(reserved) = &reserved {
@@ -165,6 +166,13 @@ impl Callers {
         }
         let Ok(events) = self.desk.found(accepted, Usage::default(), now) else { return false };
         let sequence = events.len() as u64;
+        // One without a layout is terminated at once, and known to nobody.
+        let new = replay(&events).filter(|new| new.status != ClusterStatus::Terminated);
+        if let Some(new) = &new
+            && !self.adopt(new).await
+        {
+            return false;
+        }
         let create = Create { id, tenant: tenant.to_owned(), events, who: USER.to_owned() };
         let created = matches!(server.registry.send(create).await, Ok(Ok(())));
         drop(reserved);
@@ -172,6 +180,28 @@ impl Callers {
             self.outside.lock().checkers.see(&Seen::Acknowledged { cluster: id, sequence });
         }
         created
+    }
+
+    /// What a new cluster is built upon; `None` when that is not there, or gone.
+    fn origins_of(&self, number: u32) -> Option<Origins> {
+        let Some(parent) = parent_of(number) else { return Some(Origins::default()) };
+        let state = self.outside.lock();
+        let parent = state.clusters.get(&ClusterId(u64::from(parent)))?.as_ref()?;
+        (parent.status != ClusterStatus::Terminated).then(|| Origins::of(Some(parent), None))
+    }
+
+    /// Makes a new cluster known to those it is built upon. What comes to nothing is found out when it matters.
+    async fn adopt(&self, new: &Cluster) -> bool {
+        let registry = self.server().registry;
+        for origin in new.kin.origins.iter().map(|origin| origin.from) {
+            let (child, name, needs) = (new.id, new.name.clone(), new.needs_of(origin));
+            let command = Command::Adopt { child, name, needs };
+            let tell = Tell { id: origin, command, who: USER.to_owned() };
+            if !matches!(registry.send(tell).await, Ok(Ok(_))) {
+                return false;
+            }
+        }
+        true
     }
 
     /// Keeps what is asked for within the tenant's quota until it counts by itself.
