@@ -3,6 +3,7 @@
 mod apply;
 mod args;
 mod audit;
+mod bench;
 mod callback;
 mod client;
 pub mod cluster;
@@ -96,6 +97,7 @@ fn carry_out(command: Command, globals: &Globals, screen: &Screen) -> Result<(),
         Command::Validate(args) => validate::run(&args, screen),
         Command::Completion { shell } => completion::print(shell, screen),
         Command::Man(args) => man::run(&args, screen),
+        Command::Bench(args) => bench::run(&args, screen),
         #[cfg(feature = "simulation")]
         Command::Simulate(args) => simulate::run(&args, screen),
         Command::Demo(args) => wait_for(demo::run(&args, screen)),

@@ -137,7 +137,8 @@ pub fn due_after(cluster: &Cluster, events: &[Event]) -> Vec<Effect> {
     let armed = events.iter().any(|event| {
         let begins = matches!(event, Event::ClusterRequested { .. } | Event::JobPlanned { .. });
         let paused = matches!(event, Event::JobPaused { .. } | Event::JobFailed { .. });
-        let free = matches!(event, Event::ChildReleased { .. });
+        // A delete that was to follow may be given up for a way back.
+        let free = matches!(event, Event::ChildReleased { .. } | Event::FollowUpSet { .. });
         begins || paused || free || matches!(event, Event::JobEnded { .. } | Event::LeaseChanged { .. })
     });
     let lease = armed.then(|| [warning(cluster), expiry(cluster)]).into_iter().flatten().flatten();

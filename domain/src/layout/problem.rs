@@ -4,7 +4,7 @@
 //! it or none, and all its services are on equally many nodes. What remains to be decided is which bundles share a
 //! node. Leaving bundles out never makes a node invalid, which the search relies on.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::admission::UsableTypes;
 use super::bundle_set::{BundleSet, MAX_BUNDLES};
@@ -82,7 +82,7 @@ impl Problem {
         };
         let hardware = accepting(&types.hardware, |rule| &rule.hardwaretypes);
         let images = accepting(&types.images, |rule| &rule.imagetypes);
-        let exclusions = exclusions(constraints, services, &bundles);
+        let exclusions = exclusions(constraints, &bundles);
         let mut problem = Self {
             bundles,
             everywhere,
@@ -235,13 +235,8 @@ impl Problem {
 /// The services some rule mentions (even a rule whose other services are not there), and the others.
 fn partition(constraints: &Constraints, services: &BTreeSet<String>) -> (BTreeSet<String>, BTreeSet<String>) {
     let rules = &constraints.layout;
-    let ruled: BTreeSet<&String> = rules
-        .mustcoexist
-        .iter()
-        .chain(&rules.cantcoexist)
-        .flatten()
-        .chain(constraints.services.keys())
-        .collect();
+    let in_rules = rules.mustcoexist.iter().chain(&rules.cantcoexist).flatten();
+    let ruled: HashSet<&String> = in_rules.chain(constraints.services.keys()).collect();
     services.iter().cloned().partition(|name| ruled.contains(name))
 }
 
@@ -270,15 +265,15 @@ fn bundle(constraints: &Constraints, services: BTreeSet<String>) -> Bundle {
 }
 
 /// `cantcoexist` in terms of bundles. A rule that names an absent service forbids nothing, nor does an empty one.
-fn exclusions(constraints: &Constraints, services: &BTreeSet<String>, bundles: &[Bundle]) -> Vec<BundleSet> {
-    let home: BTreeMap<&str, usize> = bundles
+fn exclusions(constraints: &Constraints, bundles: &[Bundle]) -> Vec<BundleSet> {
+    // Every service that is there and that a rule names is in a bundle.
+    let home: HashMap<&String, usize> = bundles
         .iter()
         .enumerate()
-        .flat_map(|(index, bundle)| bundle.services.iter().map(move |name| (name.as_str(), index)))
+        .flat_map(|(index, bundle)| bundle.services.iter().map(move |name| (name, index)))
         .collect();
-    let in_force =
-        constraints.layout.cantcoexist.iter().filter(|rule| !rule.is_empty() && rule.is_subset(services));
-    in_force.map(|rule| rule.iter().filter_map(|name| home.get(name.as_str()).copied()).collect()).collect()
+    let rules = constraints.layout.cantcoexist.iter().filter(|rule| !rule.is_empty());
+    rules.filter_map(|rule| rule.iter().map(|name| home.get(name).copied()).collect()).collect()
 }
 
 fn too_many_bundles(count: usize) -> Reason {

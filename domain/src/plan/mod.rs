@@ -7,6 +7,7 @@
 //! off, [`render`](mod@render) prints it.
 
 pub mod action;
+pub mod bounds;
 pub mod converge;
 pub mod coopr;
 mod definition;

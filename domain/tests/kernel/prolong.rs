@@ -1,6 +1,6 @@
 //! Rules of changing when a lease ends.
 
-use cooperage_domain::cluster::{ClusterStatus, Effect, Event, create, due, due_after};
+use cooperage_domain::cluster::{ClusterStatus, Command, Effect, Event, create, due, due_after};
 use cooperage_domain::lease::LeaseDuration;
 
 use crate::sketch::Sketch;
@@ -80,4 +80,18 @@ fn clusters_that_are_there_take_it_and_others_say_what_to_do() {
             (told, _) => panic!("{status}: {told:?}"),
         }
     }
+}
+
+#[test]
+fn who_gives_a_delete_up_for_a_way_back_is_told_of_the_lease_again() {
+    let sketch = Sketch::alike("", 1);
+    let at = MORNING + 10 * MINUTE;
+    let mut order = sketch.order();
+    order.expires = at;
+    let mut world = World::of(create(order, Ok(sketch.nodes.clone()), MORNING).unwrap());
+    world.start("n1:CREATE");
+    world.tell(Command::Delete { now: true, by: "ann".into() }).unwrap();
+    assert!(!due(&world.cluster).contains(&Effect::CutShort { at }), "it is deleted anyway");
+    let events: Vec<Event> = world.tell(Command::Cancel { undo: true, by: "ann".into() }).unwrap().to_vec();
+    assert!(due_after(&world.cluster, &events).contains(&Effect::CutShort { at }), "{events:?}");
 }

@@ -37,6 +37,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 
+use super::bench::BenchArgs;
 use super::complete;
 use super::context::ContextCommand;
 use super::exit_code;
@@ -174,6 +175,12 @@ All faults of all files are told at once. `cooperage diff` also asks the server 
 
 Needs root: machines are made with systemd-nspawn.")]
     Demo(DemoArgs),
+    /// Measure how fast the parts are on this machine, beside what they should be
+    #[command(after_help = "Examples:
+  cooperage bench                          everything, in some minutes
+  cooperage bench schedule --quick         whether it works, in seconds
+  cooperage bench solver -o json > bench.json")]
+    Bench(BenchArgs),
     /// Run whole clusters in simulated time, while everything goes wrong that can
     #[cfg(feature = "simulation")]
     #[command(

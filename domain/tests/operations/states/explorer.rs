@@ -177,7 +177,7 @@ impl Explorer<'_> {
         self.found.at_rest += 1;
         let goes_on = moves.iter().zip(led).any(|(it, there)| {
             let leads_on = there.is_some_and(|there| there != here);
-            leads_on && matches!(told_by(it), Some("Retry" | "Delete"))
+            leads_on && matches!(told_by(it), Some("Retry" | "Delete" | "Release"))
         });
         let stopped = matches!(status, ClusterStatus::Incomplete | ClusterStatus::Inconsistent);
         assert!(!stopped || goes_on, "it can neither go on nor be deleted");
@@ -242,7 +242,8 @@ impl Explorer<'_> {
     }
 }
 
-/// Where a delete leads, when nobody does anything else and nothing goes wrong. First it is asked for; then each attempt ends
+/// Where a delete leads, when nobody does anything else and nothing goes wrong. First clusters on top of it are gone; then it is
+/// asked for; then each attempt ends
 /// well, the next task begins, and when there is nothing else to do because of maintenance, that ends.
 fn towards_nothing(state: &State, here: u32, moves: &[Move], led: &[Option<u32>]) -> Option<Towards> {
     if state.cluster.status == ClusterStatus::Terminated {
@@ -266,7 +267,9 @@ fn towards_nothing(state: &State, here: u32, moves: &[Move], led: &[Option<u32>]
         let Command::Care { changes, .. } = &**it else { return false };
         matches!(changes[..], [CareChange::Maintenance { reason: None, .. }])
     };
-    to(&asks)
+    let releases = |it: &Move| told_by(it) == Some("Release");
+    to(&releases)
+        .or_else(|| to(&asks))
         .or_else(|| to(&ends_well))
         .or_else(|| to(&|it| matches!(it, Move::Start { .. })))
         .or_else(|| led_by(moves, led, ends_maintenance).find(|there| *there != here).map(Towards::State))
@@ -319,6 +322,9 @@ const fn kind(command: &Command) -> &'static str {
         Command::SyncTemplate { .. } => "SyncTemplate",
         Command::GiveFields { .. } => "GiveFields",
         Command::Care { .. } => "Care",
+        Command::Adopt { .. } => "Adopt",
+        Command::Release { .. } => "Release",
+        Command::Inherit { .. } => "Inherit",
         Command::StartAttempt { .. } => "StartAttempt",
         Command::FinishAttempt { .. } => "FinishAttempt",
         Command::TimeOutQueue { .. } => "TimeOutQueue",

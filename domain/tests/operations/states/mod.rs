@@ -5,7 +5,7 @@
 //! is no state left that was not; a test fails that stops before. In every state and on every edge all that must hold is
 //! checked:
 //!
-//! - a delete is possible, and leads to nothing left when nothing else happens;
+//! - a delete is possible, and leads to nothing left when nothing else happens, once nobody is built upon the cluster;
 //! - a cluster at rest that stopped half-way can go on or be deleted;
 //! - each refusal says what would make possible what was asked;
 //! - each task that waits says why, and it is true;

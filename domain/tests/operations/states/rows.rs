@@ -2,13 +2,14 @@
 
 use cooperage_domain::cluster::{CareChange, Cluster, Command, OnFailure, Rollout, ServiceChange};
 use cooperage_domain::health::Health;
-use cooperage_domain::id::NodeId;
+use cooperage_domain::id::{ClusterId, NodeId};
 use cooperage_domain::layout::Shrinkage;
 use serde_json::json;
 
 use super::explorer::Explored;
 use super::moves::Asks;
 use super::state::State;
+use crate::family;
 use crate::rig::Rig;
 use crate::sketch::{Sketch, node_id};
 use crate::table;
@@ -60,6 +61,8 @@ pub const SMALL: &[Row] = &[
     row("maintenance", resting, maintenance),
     row("lease", leased, lease),
     row("template", alone, template),
+    row("a cluster under others", resting, children),
+    row("a cluster upon another one", heir, inherit),
 ];
 
 /// Looked at on demand.
@@ -116,6 +119,14 @@ fn narrow_pair() -> Sketch {
 /// A service that is started and never stopped.
 fn resting() -> Sketch {
     sketch("web: start\nn1 = web", 1)
+}
+
+/// It takes the address of a database that another cluster runs.
+fn heir() -> Sketch {
+    let mut sketch = sketch("web: start stop\nn1 = web", 1);
+    sketch.config = json!({"web": {"title": "%ip.service.db%"}});
+    sketch.origins = family::shop().origins;
+    sketch
 }
 
 /// A database, and a server that needs it.
@@ -255,6 +266,20 @@ fn lease(cluster: &Cluster) -> Vec<Command> {
     let expires = cluster.expires.max(cluster.created) + 1_000_000;
     let ends = Command::Prolong { expires, by: table::by() };
     vec![ends, Command::Prolong { expires: 1, by: table::by() }]
+}
+
+fn children(_: &Cluster) -> Vec<Command> {
+    let child = ClusterId(9);
+    let needs = ["web".to_owned()].into();
+    vec![Command::Adopt { child, name: "app".into(), needs }, Command::Release { child }]
+}
+
+/// The database has another address than is known, or none that is new.
+fn inherit(cluster: &Cluster) -> Vec<Command> {
+    let known = cluster.kin.origins.parent.as_ref().map(|parent| parent.lineage.clone());
+    let (one, other) = (family::base("10.0.0.1", 5432), family::base("10.0.0.2", 5432));
+    let lineage = if known.as_ref() == Some(&one) { other } else { one };
+    vec![Command::Inherit { from: family::BASE, lineage }, table::change(ServiceChange::Stop, None)]
 }
 
 fn template(cluster: &Cluster) -> Vec<Command> {

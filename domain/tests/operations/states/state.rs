@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
-use cooperage_domain::cluster::{Cluster, FollowUp, Job, Revision, Task, TaskState};
+use cooperage_domain::cluster::{Cluster, FollowUp, Job, Origins, Revision, Task, TaskState};
 use cooperage_domain::entity::{ClusterTemplate, Provider, Service};
 use cooperage_domain::id::NodeId;
 use cooperage_domain::plan::ClusterAction;
@@ -30,6 +30,7 @@ pub struct Keys {
     definitions: Vec<BTreeMap<String, Service>>,
     configs: Vec<Map<String, Value>>,
     providers: Vec<Provider>,
+    origins: Vec<Origins>,
     text: Bytes,
 }
 
@@ -94,11 +95,14 @@ impl Keys {
             known(&mut self.definitions, &cluster.definitions),
             known(&mut self.configs, &cluster.config),
             known(&mut self.providers, &cluster.provider),
+            known(&mut self.origins, &cluster.kin.origins),
         );
         let previous = cluster.previous.as_deref().map(|to| self.revision(to));
         let ranks = ranks(cluster);
         let out = &mut self.text;
         out.put((values, &cluster.services, cluster.status, then(cluster)));
+        let children = cluster.kin.children.iter();
+        out.put((cluster.kin.news, children.map(|(id, child)| (id, &child.needs)).collect::<Vec<_>>()));
         out.put((cluster.expires > 0, cluster.warned_of == cluster.expires, previous));
         of_revision(out, cluster.previous.as_deref(), &ranks);
         of_nodes(out, cluster, machines, &ranks);
@@ -138,9 +142,12 @@ fn ranks(cluster: &Cluster) -> Ranks<'_> {
 
 fn of_revision(out: &mut Bytes, to: Option<&Revision>, ranks: &Ranks<'_>) {
     let nodes = to.map_or(0, |to| to.nodes.len());
-    out.put((nodes, to.map_or(0, |to| to.wanted.len())));
+    out.put((nodes, to.map_or(0, |to| to.wanted.len()), to.map_or(0, |to| to.node_config.len())));
     for (id, node) in to.into_iter().flat_map(|to| &to.nodes) {
         out.put((ranks[id], &node.services, &node.automators));
+    }
+    for (id, config) in to.into_iter().flat_map(|to| &to.node_config) {
+        out.put((ranks[id], config));
     }
     for (id, wanted) in to.into_iter().flat_map(|to| &to.wanted) {
         out.put((ranks[&id.node], &id.service, wanted));
@@ -159,7 +166,7 @@ fn of_nodes(out: &mut Bytes, cluster: &Cluster, machines: &Machines, ranks: &Ran
             task.and_then(Task::open_id) == Some(asked)
         });
         out.put((rank, asked, &node.properties.services, &node.properties.automators, machines.of(&node.id)));
-        out.put(cluster.care.nodes.contains_key(&node.id));
+        out.put((cluster.care.nodes.contains_key(&node.id), &node.config));
     }
     out.put((cluster.care.maintenance.is_some(), cluster.care.heal));
     for (id, health) in &cluster.care.health {
