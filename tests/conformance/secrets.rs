@@ -1,6 +1,6 @@
 //! Secrets: taken, used by tasks, and shown to nobody.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 
@@ -162,12 +162,14 @@ async fn what_workers_report_is_kept_without_secrets() {
 
 /// A vault that gives a secret key to a program on the same machine, and one that takes nothing.
 async fn keepers(server: &Server) {
-    let needs = json!({"runtime": {"requires": [{"name": "vault", "scope": "node"}]}});
+    let alone = json!({"provides": [], "conflicts": []});
+    let mut needs = alone.clone();
+    needs["runtime"] = json!({"requires": [{"name": "vault", "scope": "node"}]});
     let start = json!({"actions": {"start": {"type": "shell", "fields": {"script": "s.sh"}}}});
     let output = json!({"name": "key", "path": "vault_key", "sensitive": true,
         "schema": {"type": "object", "required": ["pin"]}});
     for service in [
-        json!({"name": "vault", "provisioner": start, "outputs": [output]}),
+        json!({"name": "vault", "dependencies": alone, "provisioner": start, "outputs": [output]}),
         json!({"name": "app", "provisioner": start, "dependencies": needs,
             "inputs": [{"name": "keys", "at": "outputs.vault.key"}]}),
         json!({"name": "other", "provisioner": start, "dependencies": needs}),

@@ -300,9 +300,7 @@ fn given(cluster: &Cluster, output: &str) -> Value {
 
 /// What the tasks of a service reported as an output, or else its default, by host name of the nodes that stay.
 pub(super) fn given_by_hosts(cluster: &Cluster, service: &str, output: &Output) -> Map<String, Value> {
-    let given = |node: &Node| {
-        let value = node.results.get(output.reported()).or(output.default.as_ref())?;
-        Some((host(node), value.clone()))
-    };
+    let value = |node: &Node| node.results.get(output.reported()).or(output.default.as_ref()).cloned();
+    let given = |node: &Node| Some((host(node), value(node)?));
     carrying(cluster, service).filter_map(given).collect()
 }

@@ -163,11 +163,11 @@ pub fn mask_tokens(value: &mut Value) {
 mod tests {
     use super::*;
 
-    fn service(output: Value) -> Service {
+    fn service(output: &Value) -> Service {
         serde_json::from_value(json!({"name": "vault", "outputs": [output]})).unwrap()
     }
 
-    fn reported(value: Value) -> TaskReport {
+    fn reported(value: &Value) -> TaskReport {
         let result = json!({"vault_port": value, "other": 1}).as_object().cloned().unwrap();
         TaskReport { result, ..TaskReport::success() }
     }
@@ -179,10 +179,10 @@ mod tests {
         let schema: Value = serde_json::from_str(SCHEMA).unwrap();
         for (sensitive, shown) in [(false, true), (true, false)] {
             let service = service(
-                json!({"name": "port", "path": "vault_port", "schema": schema, "sensitive": sensitive}),
+                &json!({"name": "port", "path": "vault_port", "schema": schema, "sensitive": sensitive}),
             );
-            assert!(checked(&service, reported(json!({"port": 1}))).succeeded());
-            let failed = checked(&service, reported(json!({"port": "s3cret"})));
+            assert!(checked(&service, reported(&json!({"port": 1}))).succeeded());
+            let failed = checked(&service, reported(&json!({"port": "s3cret"})));
             assert_eq!((failed.status, failed.error_kind), (1, Some(ErrorKind::Permanent)));
             for words in ["output port of service vault", "/port", "/properties/port/type"] {
                 assert!(failed.stderr.contains(words), "{words}: {}", failed.stderr);
@@ -198,8 +198,8 @@ mod tests {
     fn names_in_a_secret_value_are_secret_too() {
         let schema = json!({"type": "object", "additionalProperties": false});
         let service =
-            service(json!({"name": "p", "path": "vault_port", "schema": schema, "sensitive": true}));
-        let failed = checked(&service, reported(json!({"s3cret": 1})));
+            service(&json!({"name": "p", "path": "vault_port", "schema": schema, "sensitive": true}));
+        let failed = checked(&service, reported(&json!({"s3cret": 1})));
         assert!(!failed.succeeded() && !failed.stderr.contains("s3cret"), "{}", failed.stderr);
     }
 

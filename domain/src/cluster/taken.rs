@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::inputs::{MEMBERS, OUTPUTS, in_config};
@@ -44,6 +44,12 @@ impl Cluster {
         by.into_iter().filter_map(answered).collect()
     }
 
+    /// Every layer of configuration that a service may see on some node.
+    fn said_to<'a>(&'a self, service: &'a Service) -> impl Iterator<Item = &'a Map<String, Value>> {
+        let of_nodes = self.nodes.values().map(|node| &node.config);
+        [&service.defaults, &self.config].into_iter().chain(of_nodes)
+    }
+
     /// The services that one requires, or whose values it takes.
     fn spoken_of(&self, service: &Service) -> BTreeSet<String> {
         let needs = &service.dependencies;
@@ -51,12 +57,13 @@ impl Cluster {
             needs.install.requires.iter().chain(&needs.runtime.requires).cloned().collect();
         let mut texts: Vec<Value> = Vec::new();
         match &service.inputs {
-            None => texts.push(Value::Object(self.config.clone())),
+            None => texts.extend(self.said_to(service).map(|config| Value::Object(config.clone()))),
             Some(inputs) => {
                 for place in inputs.iter().map(Input::place) {
                     let output = place.strip_prefix(OUTPUTS).and_then(|output| output.split('.').next());
                     names.extend(output.or(place.strip_prefix(MEMBERS)).map(str::to_owned));
-                    texts.extend(in_config(&self.config, place).cloned());
+                    texts
+                        .extend(self.said_to(service).filter_map(|config| in_config(config, place)).cloned());
                 }
             }
         }

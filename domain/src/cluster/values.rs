@@ -60,7 +60,7 @@ pub fn layered(cluster: &Cluster, node: Option<&Node>) -> Vec<Layered> {
         None => cluster.services.iter().map(String::as_str).collect(),
     };
     let template = &cluster.template.defaults.config;
-    let layers = layers(cluster, node, services);
+    let layers = layers(cluster, node, &services);
     let mut values = laid(&layers);
     for value in values.values_mut().filter(|value| value.layer == Layer::Cluster) {
         let taken_over = at(template, &value.place) == Some(&value.value);
@@ -75,7 +75,7 @@ pub(super) fn effective<'a>(
     node: Option<&'a Node>,
     service: Option<&'a Service>,
 ) -> Cow<'a, Map<String, Value>> {
-    let layers = layers(cluster, node, service.into_iter().map(Service::name).collect());
+    let layers = layers(cluster, node, &service.into_iter().map(Service::name).collect());
     match layers[..] {
         [] => Cow::Borrowed(&cluster.config),
         [Source { values, .. }] => Cow::Borrowed(values),
@@ -92,10 +92,10 @@ struct Source<'a> {
 
 /// The layers of some services on a node, the weakest first: what these depend on says less than they do themselves, and
 /// of services alike the first in the alphabet says most.
-fn layers<'a>(cluster: &'a Cluster, node: Option<&'a Node>, services: BTreeSet<&'a str>) -> Vec<Source<'a>> {
+fn layers<'a>(cluster: &'a Cluster, node: Option<&'a Node>, services: &BTreeSet<&'a str>) -> Vec<Source<'a>> {
     let mut layers = Vec::new();
     if cluster.definitions.values().any(|service| !service.defaults.is_empty()) {
-        let below = below(cluster, &services);
+        let below = below(cluster, services);
         let (own, others): (Vec<&str>, Vec<&str>) =
             below.into_iter().partition(|name| services.contains(name));
         for name in others.into_iter().rev().chain(own.into_iter().rev()) {

@@ -20,8 +20,16 @@ pub(super) fn fits(
         return Ok(false);
     }
     for component in &problem.components {
+        let needed = needed & *component;
+        // Those of which no two share a node need what they need, which is the most natural case and needs no search.
+        if needed.iter().all(|bundle| needed.without(bundle).is_subset(problem.rivals[bundle])) {
+            if weight(needs, needed) > u64::from(machines) {
+                return Ok(false);
+            }
+            continue;
+        }
         let mut packing = Packing { problem, needs, used: Vec::new(), free: machines };
-        if !packing.place(needed & *component, budget)? {
+        if !packing.place(needed, budget)? {
             return Ok(false);
         }
     }

@@ -181,10 +181,31 @@ impl Problem {
         reasons
     }
 
+    /// Those that an exclusion of two keeps apart, those that no type suits together, and for a bundle that can be on no node
+    /// all others.
     fn all_rivals(&self) -> Vec<BundleSet> {
-        let pair = |a: usize, b: usize| BundleSet::EMPTY.with(a).with(b);
-        let count = self.bundles.len();
-        (0..count).map(|a| (0..count).filter(|&b| b != a && !self.can_share(pair(a, b))).collect()).collect()
+        let mut rivals = vec![BundleSet::EMPTY; self.bundles.len()];
+        let mut nowhere = BundleSet::EMPTY;
+        for excluded in &self.exclusions {
+            match excluded.len() {
+                1 => nowhere = nowhere | *excluded,
+                2 => excluded.iter().for_each(|bundle| rivals[bundle] = rivals[bundle] | *excluded),
+                _ => {}
+            }
+        }
+        let suiting = |bundle: usize, types: &[(String, BundleSet)]| {
+            let of_type = types.iter().map(|(_, on)| *on).filter(|on| on.contains(bundle));
+            of_type.fold(BundleSet::EMPTY, |all, on| all | on)
+        };
+        for (bundle, rivals) in rivals.iter_mut().enumerate() {
+            let suited = suiting(bundle, &self.hardware) & suiting(bundle, &self.images);
+            *rivals = *rivals | nowhere | (self.all() - suited);
+            if nowhere.contains(bundle) {
+                *rivals = self.all();
+            }
+            *rivals = rivals.without(bundle);
+        }
+        rivals
     }
 
     fn all_larger_exclusions(&self) -> Vec<Vec<BundleSet>> {
@@ -214,10 +235,14 @@ impl Problem {
 /// The services some rule mentions (even a rule whose other services are not there), and the others.
 fn partition(constraints: &Constraints, services: &BTreeSet<String>) -> (BTreeSet<String>, BTreeSet<String>) {
     let rules = &constraints.layout;
-    services.iter().cloned().partition(|name| {
-        constraints.services.contains_key(name)
-            || rules.mustcoexist.iter().chain(&rules.cantcoexist).any(|set| set.contains(name))
-    })
+    let ruled: BTreeSet<&String> = rules
+        .mustcoexist
+        .iter()
+        .chain(&rules.cantcoexist)
+        .flatten()
+        .chain(constraints.services.keys())
+        .collect();
+    services.iter().cloned().partition(|name| ruled.contains(name))
 }
 
 fn bundles(constraints: &Constraints, constrained: &BTreeSet<String>) -> Vec<Bundle> {

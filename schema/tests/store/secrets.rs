@@ -57,7 +57,7 @@ fn stored(store: &Store, tenant: &str, version: Option<u64>) -> Value {
 
 fn outputs_are_kept_beside_what_is_given_and_found_by_their_tokens(fresh: &Fresh) {
     let store = open(fresh);
-    let vault = self::vault(&store);
+    let vault = vault(&store);
     vault.keep("t", ClusterId(7), cluster_secrets()).unwrap();
     let sealed = |value: &str| {
         let values = BTreeMap::from([("key".to_owned(), json!(value))]);
