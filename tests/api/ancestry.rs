@@ -66,7 +66,7 @@ impl World {
         Self { machines, server, admin, base }
     }
 
-    fn shop(&self, name: &str, more: Value) -> Value {
+    fn shop(&self, name: &str, more: &Value) -> Value {
         let mut request = json!({"name": name, "clusterTemplate": "shop", "numMachines": 2});
         request.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
         request
@@ -74,7 +74,7 @@ impl World {
 
     /// A shop upon the base that has come up; its id.
     fn child(&self) -> String {
-        let id = self.admin.create(&self.shop("shop", json!({"parent": "base"})));
+        let id = self.admin.create(&self.shop("shop", &json!({"parent": "base"})));
         self.admin.active(&id, LIMIT);
         id
     }
@@ -144,11 +144,13 @@ fn latest_job(client: &Client, id: &str) -> (String, Vec<String>) {
 #[test]
 fn what_a_parent_has_is_met_by_it_and_what_changes_there_reaches_those_who_take_it() {
     let world = World::new(&[]);
-    let alone = world.admin.post("/v2/clusters?strict=true", &world.shop("shop", json!({})));
+    let alone = world.admin.post("/v2/clusters?strict=true", &world.shop("shop", &json!({})));
     assert_eq!(alone.status, 422, "{}", alone.body);
     assert!(alone.body.to_string().contains("build the cluster on one that has dns"), "{}", alone.body);
-    let shown =
-        world.admin.post("/v2/clusters?dryRun=true", &world.shop("shop", json!({"parent": world.base}))).ok();
+    let shown = world
+        .admin
+        .post("/v2/clusters?dryRun=true", &world.shop("shop", &json!({"parent": world.base})))
+        .ok();
     let taken = json!([{"service": "dns", "clusterId": world.base, "cluster": "base", "by": ["app"]}]);
     assert_eq!(shown["fromAncestors"], taken);
     let child = world.child();
@@ -223,7 +225,7 @@ fn a_parent_stays_as_long_as_its_children_and_with_it_what_they_need() {
     deleted.ok();
     assert_eq!(world.admin.settled(&world.base, LIMIT), "terminated");
     let refused =
-        world.admin.post("/v2/clusters?strict=true", &world.shop("late", json!({"parent": world.base})));
+        world.admin.post("/v2/clusters?strict=true", &world.shop("late", &json!({"parent": world.base})));
     assert_eq!(refused.status, 409, "a cluster that is gone offers nothing: {}", refused.body);
 }
 
@@ -233,9 +235,9 @@ fn a_lease_that_outlives_the_parent_s_is_warned_of() {
     let base = format!("/v2/clusters/{}", world.base);
     let now = world.admin.cluster(&world.base)["createTime"].as_i64().unwrap();
     world.admin.post(&base, &json!({"expireTime": now + 3_600_000})).ok();
-    let created = world.admin.post("/v2/clusters", &world.shop("shop", json!({"parent": "base"}))).ok();
+    let created = world.admin.post("/v2/clusters", &world.shop("shop", &json!({"parent": "base"}))).ok();
     assert!(created["warning"].as_str().unwrap().contains("the parent stays until"), "{created}");
-    let short = world.shop("brief", json!({"parent": "base", "initialLeaseDuration": 60_000}));
+    let short = world.shop("brief", &json!({"parent": "base", "initialLeaseDuration": 60_000}));
     let created = world.admin.post("/v2/clusters", &short).ok();
     assert!(created.get("warning").is_none(), "{created}");
 }
@@ -246,7 +248,7 @@ fn a_foundation_is_the_last_ancestor_of_all_later_clusters() {
     assert_eq!(world.admin.get("/v2/foundation").ok()["cluster"], Value::Null);
     let named = world.admin.put("/v2/foundation", &json!({"cluster": "base"})).ok();
     assert_eq!((&named["cluster"], &named["name"]), (&json!(world.base), &json!("base")));
-    let id = world.admin.create(&world.shop("shop", json!({})));
+    let id = world.admin.create(&world.shop("shop", &json!({})));
     let details = world.admin.active(&id, LIMIT);
     assert_eq!((&details["foundation"], details.get("parent")), (&json!(world.base), None));
     assert_eq!(world.told(&id).unwrap(), world.resolvers());
@@ -254,7 +256,7 @@ fn a_foundation_is_the_last_ancestor_of_all_later_clusters() {
     world.resize_dns(1);
     world.in_step(&id);
     world.admin.put("/v2/foundation", &json!({"cluster": null})).ok();
-    let alone = world.admin.post("/v2/clusters?strict=true", &world.shop("late", json!({})));
+    let alone = world.admin.post("/v2/clusters?strict=true", &world.shop("late", &json!({})));
     assert_eq!(alone.status, 422, "{}", alone.body);
     assert_eq!(world.admin.put("/v2/foundation", &json!({"cluster": "nobody"})).status, 404);
 }
@@ -271,8 +273,8 @@ fn another_tenant_s_cluster_is_no_parent() {
     let user = as_user("ann", "superadmin");
     for client in [&stranger, &user] {
         for parent in [world.base.as_str(), "base", "00009999", "nobody"] {
-            let refused = client.post("/v2/clusters", &world.shop("shop", json!({"parent": parent})));
-            let gone = client.post("/v2/clusters", &world.shop("shop", json!({"parent": "00009999"})));
+            let refused = client.post("/v2/clusters", &world.shop("shop", &json!({"parent": parent})));
+            let gone = client.post("/v2/clusters", &world.shop("shop", &json!({"parent": "00009999"})));
             assert_eq!((refused.status, gone.status), (404, 404), "{parent}: {}", refused.body);
         }
         assert_eq!(client.get(&format!("/v2/clusters/{}/children", world.base)).status, 404);

@@ -58,7 +58,7 @@ impl World<'_> {
                 ClusterStatus::Terminated if events.iter().any(ends) => timers.push(Timer::Leave(id)),
                 ClusterStatus::Terminated => {}
                 _ if events.iter().any(|event| ends(event) || may_need_else(event)) => {
-                    timers.push(Timer::Rely(id))
+                    timers.push(Timer::Rely(id));
                 }
                 _ => {}
             }
