@@ -10,7 +10,7 @@ use crate::sketch::{Sketch, node_id};
 use crate::world::World;
 
 /// A vault that gives a key, and a program that takes it.
-fn shop(output: Value) -> Sketch {
+fn shop(output: &Value) -> Sketch {
     let mut sketch = Sketch::new(
         "app: install configure start stop | vault\nvault: install configure start stop\nn1 = app\nn2 = vault",
     );
@@ -46,7 +46,7 @@ fn before_start(sketch: &Sketch) -> World {
 
 #[test]
 fn a_default_is_given_while_nothing_was_reported() {
-    let sketch = shop(json!({"name": "key", "path": "vault_key", "default": "none"}));
+    let sketch = shop(&json!({"name": "key", "path": "vault_key", "default": "none"}));
     let mut world = before_start(&sketch);
     assert_eq!(given(&world, "n1:CONFIGURE:app"), json!({"n2.local": "none"}));
     run(&mut world, "n2:START:vault", &json!("real"));
@@ -59,7 +59,7 @@ fn a_default_is_given_while_nothing_was_reported() {
 #[test]
 fn a_value_that_breaks_its_schema_fails_the_task_for_good() {
     let sketch =
-        shop(json!({"name": "key", "path": "vault_key", "schema": {"type": "string", "minLength": 4}}));
+        shop(&json!({"name": "key", "path": "vault_key", "schema": {"type": "string", "minLength": 4}}));
     let mut world = before_start(&sketch);
     let events = run(&mut world, "n2:START:vault", &json!("abc"));
     let Some(Event::TaskFailed { outcome, next, result, .. }) = events.first() else { panic!("{events:?}") };
@@ -73,7 +73,7 @@ fn a_value_that_breaks_its_schema_fails_the_task_for_good() {
 #[test]
 fn who_takes_a_secret_is_told_of_another_one_by_its_token_alone() {
     let mut sketch =
-        shop(json!({"name": "key", "path": "vault_key", "schema": {"type": "string"}, "sensitive": true}));
+        shop(&json!({"name": "key", "path": "vault_key", "schema": {"type": "string"}, "sensitive": true}));
     // It is not restarted with the vault, only when it would get another key.
     sketch.services.get_mut("app").unwrap().dependencies = Dependencies::default();
     let mut world = before_start(&sketch);

@@ -1,6 +1,6 @@
 //! Rules of changing when a lease ends.
 
-use cooperage_domain::cluster::{ClusterStatus, Command, Effect, Event, create, due, due_after};
+use cooperage_domain::cluster::{ClusterStatus, Command, Effect, Event, create, decide, due, due_after};
 use cooperage_domain::lease::LeaseDuration;
 
 use crate::sketch::Sketch;
@@ -67,11 +67,7 @@ fn clusters_that_are_there_take_it_and_others_say_what_to_do() {
         let mut world = leased();
         world.cluster.status = status;
         let at = MORNING + 11 * MINUTE;
-        let told = cooperage_domain::cluster::decide(
-            &world.cluster,
-            cooperage_domain::cluster::Command::Prolong { expires: at, by: "ann".into() },
-            world.now,
-        );
+        let told = decide(&world.cluster, Command::Prolong { expires: at, by: "ann".into() }, world.now);
         match (told, remedy) {
             (Ok(events), None) => {
                 assert_eq!(events, [Event::LeaseChanged { at: world.now, expires: at, by: "ann".into() }]);

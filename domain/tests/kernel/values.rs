@@ -33,7 +33,7 @@ fn reconfigure(
     world: &mut World,
     config: Option<Value>,
     node: &str,
-    change: Value,
+    change: &Value,
 ) -> Result<Vec<Event>, Refusal> {
     let config = config.map_or_else(|| world.cluster.config.clone(), |it| it.as_object().cloned().unwrap());
     let change = change.as_object().cloned().unwrap();
@@ -64,7 +64,7 @@ fn each_value_comes_from_the_strongest_layer_that_has_it() {
             value("web.title", json!("sale"), Layer::Template),
         ]
     );
-    reconfigure(&mut world, Some(json!({"web": {"title": "new"}})), "n1", json!({"web": {"port": 81}}))
+    reconfigure(&mut world, Some(json!({"web": {"title": "new"}})), "n1", &json!({"web": {"port": 81}}))
         .unwrap();
     let node = world.cluster.nodes.get(&node_id("n1"));
     let tree = Value::Object(put_together(layered(&world.cluster, node)));
@@ -84,7 +84,7 @@ fn what_tasks_report_covers_no_configuration() {
     let id = node_id("n1");
     let results = json!({"web": {"port": 1}, "shared": 1});
     world.cluster.nodes.get_mut(&id).unwrap().results = results.as_object().cloned().unwrap();
-    reconfigure(&mut world, None, "n1", json!({"web": {"port": 81}})).unwrap();
+    reconfigure(&mut world, None, "n1", &json!({"web": {"port": 81}})).unwrap();
     let (inputs, config) = given(&world, "n1:CONFIGURE:web");
     assert_eq!((&inputs["port"], &config["shared"]), (&json!(81), &json!("web")));
 }
@@ -92,15 +92,15 @@ fn what_tasks_report_covers_no_configuration() {
 #[test]
 fn a_value_of_one_node_runs_only_its_takers_there_and_is_taken_away_again() {
     let mut world = World::created(&shop());
-    reconfigure(&mut world, None, "n2", json!({"web": {"port": 81}})).unwrap();
+    reconfigure(&mut world, None, "n2", &json!({"web": {"port": 81}})).unwrap();
     assert_eq!(world.planned(), ["n2:STOP:web", "n2:CONFIGURE:web", "n2:START:web"]);
     world.run_all();
-    assert_eq!(reconfigure(&mut world, None, "n2", json!({"web": {"port": 81}})).unwrap(), []);
-    reconfigure(&mut world, None, "n2", json!({"web": {"title": "two"}})).unwrap();
+    assert_eq!(reconfigure(&mut world, None, "n2", &json!({"web": {"port": 81}})).unwrap(), []);
+    reconfigure(&mut world, None, "n2", &json!({"web": {"title": "two"}})).unwrap();
     assert!(world.planned().is_empty(), "nobody takes the title: {:?}", world.planned());
     let present = Value::Object(world.cluster.nodes[&node_id("n2")].config.clone());
     assert_eq!(present, json!({"web": {"port": 81, "title": "two"}}));
-    reconfigure(&mut world, None, "n2", json!({"web": {"port": null, "title": null}})).unwrap();
+    reconfigure(&mut world, None, "n2", &json!({"web": {"port": null, "title": null}})).unwrap();
     assert_eq!(world.planned(), ["n2:STOP:web", "n2:CONFIGURE:web", "n2:START:web"]);
     assert!(world.cluster.nodes[&node_id("n2")].config.is_empty());
 }
@@ -109,7 +109,7 @@ fn a_value_of_one_node_runs_only_its_takers_there_and_is_taken_away_again() {
 fn it_stands_in_the_history_and_in_differences_and_is_rolled_back() {
     let mut world = World::created(&shop());
     let before = world.cluster.clone();
-    let events = reconfigure(&mut world, None, "n2", json!({"web": {"port": 81}})).unwrap();
+    let events = reconfigure(&mut world, None, "n2", &json!({"web": {"port": 81}})).unwrap();
     let told = words(&events[0], &before);
     assert!(told.contains("1 node get another configuration: n2.local"), "{told}");
     world.run_all();
@@ -142,7 +142,7 @@ fn a_newer_default_runs_those_who_see_it() {
 fn nodes_and_macros_that_are_unknown_are_refused() {
     let mut world = World::created(&shop());
     let refused = |result: Result<Vec<Event>, Refusal>| result.unwrap_err().to_string();
-    assert!(refused(reconfigure(&mut world, None, "n9", json!({"a": 1}))).contains("is no node of cluster"));
+    assert!(refused(reconfigure(&mut world, None, "n9", &json!({"a": 1}))).contains("is no node of cluster"));
     let macros = json!({"a": "%host.service.web[%"});
-    assert!(refused(reconfigure(&mut world, None, "n1", macros)).contains("holds a macro"));
+    assert!(refused(reconfigure(&mut world, None, "n1", &macros)).contains("holds a macro"));
 }
