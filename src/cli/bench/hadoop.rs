@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use cooperage_domain::entity::{ActionSpec, Service, ServiceAction};
+use cooperage_domain::entity::{ActionSpec, Requirement, Service, ServiceAction};
 use cooperage_domain::id::NodeId;
 use cooperage_domain::plan::{
     AwaitUnplanned, Graph, PlanError, PlanInput, PlanNode, PlannedTask, Unit, UnitId, Wanted, converge, graph,
@@ -110,7 +110,7 @@ fn service(kind: &Kind) -> Service {
     };
     let spec = || ActionSpec { automator: "shell".into(), fields: BTreeMap::new(), timeout: None };
     service.provisioner.actions = actions.iter().map(|action| (*action, spec())).collect();
-    let named = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<BTreeSet<_>>();
+    let named = |names: &[&str]| names.iter().map(|&name| Requirement::plain(name)).collect();
     service.dependencies.runtime.requires = named(kind.needs);
     service.dependencies.install.requires = named(kind.installed_after);
     service
