@@ -267,7 +267,9 @@ fn a_roll_back_does_not_stop_at_what_ancestors_did() {
     let mut world = World::created(&shop());
     let mut config = world.cluster.config.clone();
     config["log"]["title"] = "two".into();
-    world.tell(Command::Reconfigure { config, rollout: None, by: "ann".into() }).unwrap();
+    world
+        .tell(Command::Reconfigure { config, nodes: BTreeMap::new(), rollout: None, by: "ann".into() })
+        .unwrap();
     world.run_all();
     world.tell(Command::Inherit { from: BASE, lineage: base("10.0.0.2", 5432) }).unwrap();
     world.run_all();
