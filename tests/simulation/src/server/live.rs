@@ -34,6 +34,9 @@ pub enum End {
 
 /// How often it is looked whether clusters still have something to do.
 const LOOK: i64 = 60_000;
+/// How often at most it is looked whether clusters that others are built upon can go: for longer than a server believes in
+/// a child that does not come.
+const LOOKS_FOR_CHILDREN: u32 = 30;
 
 /// Those who ask, and whom they ask.
 #[derive(Clone)]
@@ -131,7 +134,21 @@ impl Callers {
         for _ in 0..ROUNDS {
             self.send_all_off().await;
         }
+        // One that another was to be built upon waits a while for that to come into being, and until it is gone.
+        for _ in 0..LOOKS_FOR_CHILDREN {
+            if !self.is_anything_built_upon() || self.is_broken() {
+                break;
+            }
+            self.sleep_until(self.outside.now() + LOOK).await;
+            self.send_all_off().await;
+        }
         self.look_back();
+    }
+
+    fn is_anything_built_upon(&self) -> bool {
+        let is_built_upon =
+            |it: &Cluster| it.status != ClusterStatus::Terminated && !it.kin.children.is_empty();
+        self.clusters().values().any(|it| is_built_upon(it))
     }
 
     fn is_anything_live(&self) -> bool {
