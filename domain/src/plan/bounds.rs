@@ -3,6 +3,7 @@
 //! The longest way through the graph is not all that keeps a task from the end: whatever its node has to do meanwhile takes its
 //! time too, in any order.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -39,7 +40,7 @@ pub fn lower_bound(graph: &Graph, durations: &[Duration], workers: NonZeroUsize)
 
 /// How long tasks take that are done one after the other, each with what comes after it: longest first.
 fn one_by_one(mut tasks: Vec<(Duration, Duration)>) -> Duration {
-    tasks.sort_unstable_by(|one, other| other.1.cmp(&one.1));
+    tasks.sort_unstable_by_key(|(_, then)| Reverse(*then));
     let mut work = Duration::ZERO;
     let ends = tasks.into_iter().map(|(duration, then)| {
         work = work.saturating_add(duration);

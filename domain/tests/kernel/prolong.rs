@@ -69,7 +69,7 @@ fn clusters_that_are_there_take_it_and_others_say_what_to_do() {
         let at = MORNING + 11 * MINUTE;
         let told = cooperage_domain::cluster::decide(
             &world.cluster,
-            cooperage_domain::cluster::Command::Prolong { expires: at, by: "ann".into() },
+            Command::Prolong { expires: at, by: "ann".into() },
             world.now,
         );
         match (told, remedy) {

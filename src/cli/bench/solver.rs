@@ -89,7 +89,7 @@ fn constrained(services: usize, nodes: u32, least: u32) -> Result<Question, Fail
     });
     let rules: serde_json::Map<String, Value> = rules.collect();
     let what = if least > nodes { "that ask for too much" } else { "with a rule each" };
-    question(format!("{services} services {what}"), services, nodes, 10.0, json!({"services": rules}))
+    question(format!("{services} services {what}"), services, nodes, 10.0, &json!({"services": rules}))
 }
 
 /// Services in groups of three: two that only go together, and a third that goes with neither.
@@ -102,7 +102,7 @@ fn entangled(services: usize, nodes: u32, least: u32) -> Result<Question, Failur
     let rules: serde_json::Map<String, Value> = rules.collect();
     let what = if least > 0 { "that ask for too much" } else { "that go together or not" };
     let layout = json!({"layout": {"mustcoexist": must, "cantcoexist": cant}, "services": rules});
-    question(format!("{services} services {what}"), services, nodes, 10.0, layout)
+    question(format!("{services} services {what}"), services, nodes, 10.0, &layout)
 }
 
 /// Services none of which goes with another one, so that each is a kind of node, each on a `least` number of nodes.
@@ -118,7 +118,7 @@ fn exclusive(services: usize, nodes: u32, least: u32) -> Result<Question, Failur
     let has_room = u32::try_from(services).unwrap_or(u32::MAX).saturating_mul(least) <= nodes;
     let what = if has_room { "" } else { " that have no room" };
     let constraints = json!({"layout": {"cantcoexist": cant}, "services": rules});
-    question(format!("{services} kinds of node{what}"), services, nodes, 20.0, constraints)
+    question(format!("{services} kinds of node{what}"), services, nodes, 20.0, &constraints)
 }
 
 fn name(number: usize) -> String {
@@ -130,7 +130,7 @@ fn question(
     services: usize,
     nodes: u32,
     target: f64,
-    constraints: Value,
+    constraints: &Value,
 ) -> Result<Question, Failure> {
     let names: Vec<String> = (0..services).map(name).collect();
     let template = json!({"name": "bench", "defaults": {"services": names}, "constraints": constraints});
