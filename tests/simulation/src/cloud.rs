@@ -245,6 +245,8 @@ impl Cloud {
         for run in self.runs.values_mut().filter(|run| run.fate.deaf && run.fate.end > now) {
             run.fate.end = now;
             run.effect = run.effect.filter(|at| *at <= now);
+            // Whoever finds it again must not hear of what did not come about.
+            run.fate.report = TaskReport::failure(1, "its process is gone");
         }
     }
 
