@@ -40,6 +40,7 @@ impl Cluster {
     /// A report after a look at what it gives, and what of that is secret. Secret values are looked at now: what decides
     /// on the report does not see them.
     fn look_at(&self, task: u32, report: TaskReport) -> (TaskReport, BTreeMap<String, Value>) {
+        let report = outputs::without_tokens(report);
         let service = self.state.as_deref().and_then(|state| {
             let name = state.latest_job()?.tasks.get(&task)?.service.as_ref()?;
             state.definitions.get(name)

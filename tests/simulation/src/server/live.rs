@@ -148,7 +148,7 @@ impl Callers {
     fn is_anything_built_upon(&self) -> bool {
         let is_built_upon =
             |it: &Cluster| it.status != ClusterStatus::Terminated && !it.kin.children.is_empty();
-        self.clusters().values().any(|it| is_built_upon(it))
+        self.clusters().values().any(is_built_upon)
     }
 
     fn is_anything_live(&self) -> bool {
