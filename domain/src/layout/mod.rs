@@ -7,7 +7,7 @@
 //! * Requests with a solution that Coopr's greedy first check refuses are solved.
 //! * Every refusal comes with all its reasons, each with numbers and a remedy ([`NoLayout`]).
 //!
-//! Services that others require on the same machine go with these and are no part of the question ([`companions`]).
+//! Services that others require on the same machine go with these and are no part of the question (`companions`).
 //!
 //! Services are added to a running cluster with [`add_services`]; it gets more nodes with [`grow`] and fewer with
 //! [`shrink`]. The functions of [`explain`] show the inner steps.

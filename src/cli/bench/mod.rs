@@ -33,8 +33,10 @@ pub struct BenchArgs {
 #[derive(Debug, Clone, Copy, Subcommand)]
 pub enum Bench {
     /// How close to the best that is possible random clusters are brought up, and how long Coopr's stages would take
+    #[command(after_help = "Example: cooperage bench schedule -o json")]
     Schedule,
     /// How long layouts, and why there are none, are looked for
+    #[command(after_help = "Example: cooperage bench solver --quick")]
     Solver,
 }
 
