@@ -1,6 +1,6 @@
 //! What stands between a server and its database: full disks, databases that are gone, and crashes at the worst moments.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cooperage_domain::cluster::Cluster;
 use cooperage_schema::{Append, AppendError, Appended, Gate, Passage, Store, StoreError};
@@ -12,14 +12,35 @@ use crate::seen::Seen;
 /// The gate of one server.
 pub struct SimulatedGate {
     outside: Arc<Outside>,
-    /// The store behind it, to see who owns what.
-    pub store: OnceLock<Store>,
-    crashes_after: std::sync::Mutex<Option<i64>>,
+    /// The store behind it, to see who owns what, while its server lives.
+    store: Mutex<Option<Store>>,
+    crashes_after: Mutex<Option<i64>>,
+}
+
+/// That a store is open behind its gate. They hold each other until this is dropped.
+pub struct Opened(Arc<SimulatedGate>);
+
+impl Opened {
+    pub fn new(gate: Arc<SimulatedGate>, store: Store) -> Self {
+        *gate.store() = Some(store);
+        Self(gate)
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        let store = self.0.store().take();
+        drop(store);
+    }
 }
 
 impl SimulatedGate {
     pub const fn new(outside: Arc<Outside>) -> Self {
-        Self { outside, store: OnceLock::new(), crashes_after: std::sync::Mutex::new(None) }
+        Self { outside, store: Mutex::new(None), crashes_after: Mutex::new(None) }
+    }
+
+    fn store(&self) -> MutexGuard<'_, Option<Store>> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn strike(&self, state: &mut State, faults: Vec<Fault>) {
@@ -45,13 +66,14 @@ impl SimulatedGate {
         }
     }
 
-    fn crashing(&self) -> std::sync::MutexGuard<'_, Option<i64>> {
-        self.crashes_after.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn crashing(&self) -> MutexGuard<'_, Option<i64>> {
+        self.crashes_after.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whose the cluster is now.
     fn see_owner(&self, state: &mut State, append: &Append, accepted: bool) {
-        let owner = self.store.get().and_then(|store| store.owner(append.cluster).ok().flatten());
+        let store = self.store().clone();
+        let owner = store.and_then(|store| store.owner(append.cluster).ok().flatten());
         if let Some(owner) = owner
             && state.epochs.get(&append.cluster).is_none_or(|known| *known < owner.epoch)
         {

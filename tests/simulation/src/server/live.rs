@@ -35,8 +35,8 @@ pub enum End {
 /// How often it is looked whether clusters still have something to do.
 const LOOK: i64 = 60_000;
 /// How often at most it is looked whether clusters that others are built upon can go: for longer than a server believes in
-/// a child that does not come.
-const LOOKS_FOR_CHILDREN: u32 = 30;
+/// a child that does not come, by a clock that was set back.
+const LOOKS_FOR_CHILDREN: u32 = 600;
 
 /// Those who ask, and whom they ask.
 #[derive(Clone)]
@@ -52,7 +52,8 @@ struct Callers {
 pub async fn live(home: &Home, outside: Arc<Outside>, plan: &Plan) -> End {
     outside.begin();
     let number = outside.next_server();
-    let server = Server::start(home, &outside, number, "a");
+    let (server, opened) = Server::start(home, &outside, number, "a");
+    let mut open = vec![opened];
     let callers = Callers {
         outside: Arc::clone(&outside),
         plan: Rc::new(plan.clone()),
@@ -76,7 +77,8 @@ pub async fn live(home: &Home, outside: Arc<Outside>, plan: &Plan) -> End {
                 if taken_over && !second {
                     // The first one goes on, and does not know.
                     second = true;
-                    let server = Server::start(home, &outside, outside.next_server(), "b");
+                    let (server, opened) = Server::start(home, &outside, outside.next_server(), "b");
+                    open.push(opened);
                     *callers.server.borrow_mut() = server;
                 }
             }

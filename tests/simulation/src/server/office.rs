@@ -18,7 +18,7 @@ use cooperage_schema::{DatabaseUrl, KnownSecrets, Store, StoreOptions, Vault};
 use slog::{Discard, Logger, o};
 use tempfile::TempDir;
 
-use super::gate::SimulatedGate;
+use super::gate::{Opened, SimulatedGate};
 use super::outside::Outside;
 use super::plugins::CloudPlugins;
 use super::reservations::Reservations;
@@ -82,12 +82,12 @@ pub struct Server {
 
 impl Server {
     /// Starts one. `number` tells it from all others; `name` is that of the machine.
-    pub fn start(home: &Home, outside: &Arc<Outside>, number: u32, name: &str) -> Self {
+    pub fn start(home: &Home, outside: &Arc<Outside>, number: u32, name: &str) -> (Self, Opened) {
         let gate = Arc::new(SimulatedGate::new(Arc::clone(outside)));
         let folder = home.0.path();
-        let opened = Store::open_inline(&url(folder), options(folder, name), Arc::clone(&gate) as _);
-        let store = opened.unwrap_or_else(|fault| panic!("{fault}"));
-        let _ = gate.store.set(store.clone());
+        let store = Store::open_inline(&url(folder), options(folder, name), Arc::clone(&gate) as _);
+        let store = store.unwrap_or_else(|fault| panic!("{fault}"));
+        let opened = Opened::new(gate, store.clone());
         let clock: SharedClock = Arc::clone(outside) as _;
         let logger = Logger::root(Discard, o!());
         let plugins = CloudPlugins { outside: Arc::clone(outside), server: number }.set();
@@ -124,6 +124,6 @@ impl Server {
             arbiters: Vec::new(),
         };
         let registry = Registry::new(office).start();
-        Self { store, vault, registry, reservations: Reservations::default() }
+        (Self { store, vault, registry, reservations: Reservations::default() }, opened)
     }
 }
