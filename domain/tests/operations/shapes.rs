@@ -239,6 +239,7 @@ fn endings(rig: &Rig) -> &'static [Outcome] {
 fn check_undo(mut rig: Rig, running: Outcome, before: &Rig, at: &str) {
     let (pending, action) = (rig.cluster().status == ClusterStatus::Pending, rig.world.job().action);
     let open: BTreeSet<u32> = rig.world.job().running.clone();
+    let children = rig.cluster().kin.children.clone();
     let told = rig.tell(if pending { cancel(true) } else { back(before) });
     if let Err(refusal) = &told {
         check_remedy(refusal);
@@ -247,7 +248,17 @@ fn check_undo(mut rig: Rig, running: Outcome, before: &Rig, at: &str) {
     rig.run_with(|rig, task| if open.contains(&task.id.number) { running } else { rig.smooth(task) });
     let status = rig.rest();
     if pending && action == ClusterAction::ClusterCreate {
-        assert_eq!(status, ClusterStatus::Terminated, "{at}: a create that is undone leaves nothing");
+        let stays = !children.is_empty();
+        assert_eq!(
+            told.is_err(),
+            stays,
+            "{at}: a create is undone, unless others are built upon the cluster"
+        );
+        assert_eq!(
+            status == ClusterStatus::Terminated,
+            !stays,
+            "{at}: a create that is undone leaves nothing"
+        );
     } else if told.is_ok() && before.cluster().status == ClusterStatus::Active {
         assert_eq!(status, ClusterStatus::Active, "{at}");
         same(&wanted(rig.cluster()), &wanted(before.cluster()), at);

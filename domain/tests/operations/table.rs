@@ -337,13 +337,14 @@ pub fn replace(nodes: &[&str], lost: bool, rollout: Option<Rollout>) -> Command 
     Command::Replace { nodes, lost, rollout, by: by() }
 }
 
-/// The servers are installed in another way.
+/// The servers, where there are any, are installed in another way.
 pub fn upgrade(cluster: &Cluster, rollout: Option<Rollout>) -> Command {
-    let mut web = cluster.definitions["web"].clone();
-    for action in web.provisioner.actions.values_mut() {
+    let mut definitions = cluster.definitions.clone();
+    definitions.retain(|name, _| name == "web");
+    for action in definitions.values_mut().flat_map(|web| web.provisioner.actions.values_mut()) {
         action.fields.insert("args".into(), "2.0".into());
     }
-    Command::Upgrade { template: None, definitions: BTreeMap::from([("web".into(), web)]), rollout, by: by() }
+    Command::Upgrade { template: None, definitions, rollout, by: by() }
 }
 
 /// To what was wanted before the last change.
