@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use cooperage_bench::BenchError;
 use cooperage_domain::invalid::Invalid;
 use cooperage_plugins::local::{LocalError, Refusal};
 
@@ -26,6 +27,9 @@ pub enum Failure {
     /// The settings cannot be used.
     #[error(transparent)]
     Settings(#[from] SettingsError),
+    /// A benchmark cannot measure.
+    #[error(transparent)]
+    Bench(#[from] BenchError),
     /// Something on this host does not work.
     #[error(transparent)]
     Local(#[from] LocalError),
@@ -128,7 +132,9 @@ impl Failure {
                 Some(404) => exit_code::UNKNOWN,
                 _ => exit_code::FAILED,
             },
-            Self::Local(_) | Self::File { .. } | Self::Server(_) | Self::Refused { .. } => exit_code::FAILED,
+            Self::Bench(_) | Self::Local(_) | Self::File { .. } | Self::Server(_) | Self::Refused { .. } => {
+                exit_code::FAILED
+            }
         }
     }
 }

@@ -20,6 +20,14 @@ impl Table {
         Self { rows: vec![headings.map(|heading| style(heading).bold().to_string()).collect()], is_wide }
     }
 
+    /// These rows under these headings.
+    pub fn of(headings: &[&str], rows: Vec<Vec<String>>) -> Self {
+        let mut table = Self::wide(false, [], []);
+        table.rows[0] = headings.iter().map(|heading| style(heading).bold().to_string()).collect();
+        table.rows.extend(rows.into_iter().map(|cells| cells.into_iter().map(shown).collect()));
+        table
+    }
+
     /// Adds a row; an empty cell is shown as `-`.
     pub fn row<const N: usize>(&mut self, cells: [String; N]) {
         self.wide_row(cells, []);
@@ -29,7 +37,7 @@ impl Table {
     pub fn wide_row<const N: usize, const M: usize>(&mut self, cells: [String; N], more: [String; M]) {
         let is_wide = self.is_wide;
         let cells = cells.into_iter().chain(more.into_iter().filter(|_| is_wide));
-        self.rows.push(cells.map(|cell| if cell.is_empty() { "-".to_owned() } else { cell }).collect());
+        self.rows.push(cells.map(shown).collect());
     }
 
     /// As text; `nothing` when there is no row.
@@ -55,6 +63,11 @@ impl Table {
         }
         text
     }
+}
+
+/// An empty cell is shown as `-`.
+fn shown(cell: String) -> String {
+    if cell.is_empty() { "-".to_owned() } else { cell }
 }
 
 /// A status in its colour: what is well is green, what failed is red, what is going on is yellow.

@@ -26,6 +26,7 @@ pub enum Target {
 }
 
 impl Figure {
+    /// What was measured, in which unit (none for ratios), and what it should be.
     pub fn new(what: impl Into<String>, measured: f64, unit: &'static str, target: Target) -> Self {
         let reached = match target {
             Target::AtMost(most) => measured <= most,
@@ -34,16 +35,20 @@ impl Figure {
         Self { what: what.into(), measured, unit, target, reached }
     }
 
+    /// Whether it is what it should be.
+    #[must_use]
     pub const fn is_reached(&self) -> bool {
         self.reached
     }
 
     /// What was measured, for people.
+    #[must_use]
     pub fn value(&self) -> String {
         format!("{:.3} {}", self.measured, self.unit).trim_end().to_owned()
     }
 
     /// What it should be, for people.
+    #[must_use]
     pub fn target(&self) -> String {
         let (word, value) = match self.target {
             Target::AtMost(most) => ("at most", most),

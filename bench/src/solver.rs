@@ -7,10 +7,8 @@ use cooperage_domain::layout::{Catalog, Layout, LayoutRequest, NoLayout, explain
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::figure::{Figure, Target};
-use super::{milliseconds, timed};
-use crate::cli::failure::Failure;
-use crate::cli::table::Table;
+use crate::figure::{Figure, Target};
+use crate::{BenchError, Grid, Section, milliseconds, timed};
 
 /// How often each question is put.
 const TIMES: usize = 25;
@@ -18,7 +16,7 @@ const TIMES: usize = 25;
 /// A question, and how long it takes to answer it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Answer {
+struct Answer {
     question: String,
     nodes: u32,
     services: usize,
@@ -33,7 +31,7 @@ pub struct Answer {
 
 /// What was measured.
 #[derive(Debug, Serialize)]
-pub struct Solutions {
+struct Solutions {
     answers: Vec<Answer>,
 }
 
@@ -53,7 +51,7 @@ struct Question {
 ///
 /// # Errors
 /// When one cannot be put.
-pub fn measure(quick: bool) -> Result<Solutions, Failure> {
+pub fn measure(quick: bool) -> Result<Section, BenchError> {
     let times = if quick { 1 } else { TIMES };
     let largest = if quick { 1_000 } else { 10_000 };
     let sizes: &[u32] = if quick { &[100, 1_000] } else { &[100, 1_000, 10_000] };
@@ -71,16 +69,18 @@ pub fn measure(quick: bool) -> Result<Solutions, Failure> {
     answers.push(exclusive(100, largest, largest / 50)?.answer(times)?);
     let explained = exclusive(100, largest, 1)?;
     answers.push(explained.explain(times)?);
-    Ok(Solutions { answers })
+    let solutions = Solutions { answers };
+    Section::new(&solutions, vec![solutions.grid()], solutions.figures())
 }
 
-fn read<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, Failure> {
-    serde_json::from_value(value).map_err(|fault| Failure::refused(fault.to_string(), "report this"))
+fn read<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, BenchError> {
+    let question = value.to_string();
+    serde_json::from_value(value).map_err(|fault| BenchError::Question { question, fault: fault.to_string() })
 }
 
 /// As many services with a rule each as are said, on three hardware types and two image types, each with a `least` number of
 /// nodes.
-fn constrained(services: usize, nodes: u32, least: u32) -> Result<Question, Failure> {
+fn constrained(services: usize, nodes: u32, least: u32) -> Result<Question, BenchError> {
     let hardware = ["large", "medium", "small"];
     let rules = (0..services).map(|number| {
         let accepted: Vec<&str> = hardware.iter().copied().skip(number % 2).collect();
@@ -93,7 +93,7 @@ fn constrained(services: usize, nodes: u32, least: u32) -> Result<Question, Fail
 }
 
 /// Services in groups of three: two that only go together, and a third that goes with neither.
-fn entangled(services: usize, nodes: u32, least: u32) -> Result<Question, Failure> {
+fn entangled(services: usize, nodes: u32, least: u32) -> Result<Question, BenchError> {
     let group = |number: usize, members: [usize; 2]| members.map(|member| name(number * 3 + member));
     let groups = services / 3;
     let must: Vec<_> = (0..groups).map(|number| group(number, [0, 1])).collect();
@@ -106,7 +106,7 @@ fn entangled(services: usize, nodes: u32, least: u32) -> Result<Question, Failur
 }
 
 /// Services none of which goes with another one, so that each is a kind of node, each on a `least` number of nodes.
-fn exclusive(services: usize, nodes: u32, least: u32) -> Result<Question, Failure> {
+fn exclusive(services: usize, nodes: u32, least: u32) -> Result<Question, BenchError> {
     let mut cant = Vec::new();
     for one in 0..services {
         cant.extend((one + 1..services).map(|other| [name(one), name(other)]));
@@ -131,7 +131,7 @@ fn question(
     nodes: u32,
     target: f64,
     constraints: &Value,
-) -> Result<Question, Failure> {
+) -> Result<Question, BenchError> {
     let names: Vec<String> = (0..services).map(name).collect();
     let template = json!({"name": "bench", "defaults": {"services": names}, "constraints": constraints});
     let service = |name: &String| read(json!({"name": name}));
@@ -155,7 +155,7 @@ impl Question {
         solve(&catalog, &LayoutRequest { machines: *nodes, ..LayoutRequest::default() })
     }
 
-    fn answer(&self, times: usize) -> Result<Answer, Failure> {
+    fn answer(&self, times: usize) -> Result<Answer, BenchError> {
         let taken = timed(times, || self.ask());
         let (kinds, reasons) = match self.ask() {
             Ok(layout) => (Some(layout.groups.len()), 0),
@@ -172,8 +172,11 @@ impl Question {
     }
 
     /// Why each service is where it is.
-    fn explain(&self, times: usize) -> Result<Answer, Failure> {
-        let layout = self.ask().map_err(|refusal| Failure::refused(refusal.to_string(), "report this"))?;
+    fn explain(&self, times: usize) -> Result<Answer, BenchError> {
+        let layout = self.ask().map_err(|refusal| BenchError::Question {
+            question: self.name.clone(),
+            fault: refusal.to_string(),
+        })?;
         let why = |number: usize| {
             let mut carried = layout.groups[number].node.services.iter();
             carried.next().map(|service| explain::why_here(&self.template, &layout.groups, number, service))
@@ -187,7 +190,7 @@ impl Question {
 }
 
 impl Solutions {
-    pub fn figures(&self) -> Vec<Figure> {
+    fn figures(&self) -> Vec<Figure> {
         let figure = |answer: &Answer| {
             let what = format!("{}, {} nodes", answer.question, answer.nodes);
             Figure::new(what, answer.milliseconds, "ms", Target::AtMost(answer.target))
@@ -195,18 +198,18 @@ impl Solutions {
         self.answers.iter().map(figure).collect()
     }
 
-    pub fn table(&self) -> String {
-        let mut table = Table::new(["QUESTION", "NODES", "SERVICES", "KINDS", "REASONS", "ANSWERED IN"]);
-        for answer in &self.answers {
-            table.row([
+    fn grid(&self) -> Grid {
+        let row = |answer: &Answer| {
+            [
                 answer.question.clone(),
                 answer.nodes.to_string(),
                 answer.services.to_string(),
                 answer.kinds.map(|kinds| kinds.to_string()).unwrap_or_default(),
                 answer.reasons.to_string(),
                 format!("{:.3} ms", answer.milliseconds),
-            ]);
-        }
-        table.render("no questions")
+            ]
+        };
+        let headings = ["QUESTION", "NODES", "SERVICES", "KINDS", "REASONS", "ANSWERED IN"];
+        Grid::new(headings, self.answers.iter().map(row))
     }
 }

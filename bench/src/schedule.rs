@@ -8,11 +8,8 @@ use cooperage_domain::plan::{bounds, predict};
 use fastrand::Rng;
 use serde::Serialize;
 
-use super::figure::{Figure, Target};
-use super::hadoop;
-use super::milliseconds;
-use crate::cli::failure::Failure;
-use crate::cli::table::Table;
+use crate::figure::{Figure, Target};
+use crate::{BenchError, Grid, Section, hadoop, milliseconds};
 
 /// Numbers of nodes, and how many clusters of each are drawn.
 const SIZES: [(u32, u32); 8] =
@@ -24,7 +21,7 @@ const QUICK: [(u32, u32); 3] = [(5, 3), (10, 3), (100, 1)];
 /// What came of clusters of one size.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Size {
+struct Size {
     nodes: u32,
     clusters: usize,
     /// Tasks of a cluster, on the average.
@@ -43,7 +40,7 @@ pub struct Size {
 
 /// What was measured.
 #[derive(Debug, Serialize)]
-pub struct Schedules {
+struct Schedules {
     sizes: Vec<Size>,
 }
 
@@ -60,7 +57,7 @@ struct Run {
 ///
 /// # Errors
 /// When one cannot be planned.
-pub fn measure(quick: bool) -> Result<Schedules, Failure> {
+pub fn measure(quick: bool) -> Result<Section, BenchError> {
     let sizes: &[(u32, u32)] = if quick { &QUICK } else { &SIZES };
     let mut seed = 0;
     let mut measured = Vec::new();
@@ -72,14 +69,17 @@ pub fn measure(quick: bool) -> Result<Schedules, Failure> {
         }
         measured.push(size(*nodes, &runs));
     }
-    Ok(Schedules { sizes: measured })
+    let schedules = Schedules { sizes: measured };
+    Section::new(&schedules, vec![schedules.grid()], schedules.figures())
 }
 
 /// A quarter of the nodes to all of them can be worked on at once.
-fn run(seed: u64, nodes: u32) -> Result<Run, Failure> {
+fn run(seed: u64, nodes: u32) -> Result<Run, BenchError> {
     let planned = hadoop::draw(seed, nodes);
-    let cluster = planned
-        .map_err(|fault| Failure::refused(fault.to_string(), "report this: no such cluster has a circle"))?;
+    let cluster = planned.map_err(|fault| BenchError::Question {
+        question: format!("cluster {seed} of {nodes} nodes"),
+        fault: fault.to_string(),
+    })?;
     let workers = Rng::with_seed(seed).u32(nodes.div_ceil(4)..=nodes);
     let workers = NonZeroUsize::new(workers as usize).unwrap_or(NonZeroUsize::MIN);
     let begun = Instant::now();
@@ -116,7 +116,7 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 impl Schedules {
-    pub fn figures(&self) -> Vec<Figure> {
+    fn figures(&self) -> Vec<Figure> {
         let all = || self.sizes.iter().flat_map(|size| std::iter::repeat_n(size, size.clusters));
         let worst = self.sizes.iter().map(|size| size.worst_ratio).fold(0.0, f64::max);
         let mut figures = vec![
@@ -138,20 +138,9 @@ impl Schedules {
         figures
     }
 
-    pub fn table(&self) -> String {
-        let mut table = Table::new([
-            "NODES",
-            "CLUSTERS",
-            "TASKS",
-            "RATIO",
-            "WORST",
-            "CLOSER",
-            "STAGES",
-            "LEAST",
-            "SCHEDULED IN",
-        ]);
-        for size in &self.sizes {
-            table.row([
+    fn grid(&self) -> Grid {
+        let row = |size: &Size| {
+            [
                 size.nodes.to_string(),
                 size.clusters.to_string(),
                 size.tasks.to_string(),
@@ -161,8 +150,10 @@ impl Schedules {
                 format!("{:.2}", size.mean_gain),
                 format!("{:.2}", size.least_gain),
                 format!("{:.2} ms", size.milliseconds),
-            ]);
-        }
-        table.render("no clusters")
+            ]
+        };
+        let headings =
+            ["NODES", "CLUSTERS", "TASKS", "RATIO", "WORST", "CLOSER", "STAGES", "LEAST", "SCHEDULED IN"];
+        Grid::new(headings, self.sizes.iter().map(row))
     }
 }

@@ -1,0 +1,110 @@
+//! How fast the parts of Cooperage are on this machine, each figure beside what it should be.
+//!
+//! A [`Subject`] is one part; measuring it gives a [`Section`]: tables for people, the same as JSON for programs, and the
+//! figures that have a target. Nothing here needs a server of its owner: who needs one starts it, in folders that are removed.
+//! The same seeds give the same questions everywhere, so that figures of two machines, or of two releases, can be compared.
+
+pub mod figure;
+mod grid;
+mod hadoop;
+mod schedule;
+mod solver;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde_json::Value;
+
+pub use figure::Figure;
+pub use grid::Grid;
+
+/// A part that is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject {
+    /// How close to the best that is possible clusters are brought up.
+    Schedule,
+    /// How long layouts, and why there are none, are looked for.
+    Solver,
+}
+
+/// How it is measured.
+#[derive(Debug, Clone)]
+pub struct Thoroughness {
+    /// Fewer and smaller questions: whether it works, in seconds.
+    pub quick: bool,
+    /// The program that is started where a whole server is measured.
+    pub program: PathBuf,
+}
+
+/// What was measured of one part.
+#[derive(Debug)]
+pub struct Section {
+    /// All of it, for programs.
+    pub measured: Value,
+    /// For people.
+    pub grids: Vec<Grid>,
+    /// What has a target.
+    pub figures: Vec<Figure>,
+}
+
+/// Why something could not be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// A question cannot be put: a fault of the benchmark.
+    #[error("cannot ask {question:?}: {fault}")]
+    Question {
+        /// Which.
+        question: String,
+        /// What is wrong with it.
+        fault: String,
+    },
+    /// What was measured cannot be written as JSON.
+    #[error("cannot write down what was measured: {0}")]
+    Report(#[from] serde_json::Error),
+}
+
+impl Subject {
+    /// All of them, in the order in which they are measured.
+    pub const ALL: [Self; 2] = [Self::Schedule, Self::Solver];
+
+    /// As it stands in a report.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Schedule => "schedule",
+            Self::Solver => "solver",
+        }
+    }
+
+    /// Measures it. That a target is missed is no error.
+    ///
+    /// # Errors
+    /// When something cannot be measured.
+    pub fn measure(self, how: &Thoroughness) -> Result<Section, BenchError> {
+        match self {
+            Self::Schedule => schedule::measure(how.quick),
+            Self::Solver => solver::measure(how.quick),
+        }
+    }
+}
+
+impl Section {
+    fn new(measured: &impl Serialize, grids: Vec<Grid>, figures: Vec<Figure>) -> Result<Self, BenchError> {
+        Ok(Self { measured: serde_json::to_value(measured)?, grids, figures })
+    }
+}
+
+/// How long something takes: the quickest of so many times, since whatever else the machine does only makes it longer.
+fn timed<T>(times: usize, mut work: impl FnMut() -> T) -> Duration {
+    let taken = (0..times.max(1)).map(|_| {
+        let begun = Instant::now();
+        std::hint::black_box(work());
+        begun.elapsed()
+    });
+    taken.min().unwrap_or_default()
+}
+
+fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
+}
