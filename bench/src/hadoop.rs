@@ -110,8 +110,7 @@ fn service(kind: &Kind) -> Service {
     };
     let spec = || ActionSpec { automator: "shell".into(), fields: BTreeMap::new(), timeout: None };
     service.provisioner.actions = actions.iter().map(|action| (*action, spec())).collect();
-    let named = |names: &[&str]| names.iter().map(|&name| Requirement::plain(name)).collect();
-    service.dependencies.runtime.requires = named(kind.needs);
+    service.dependencies.runtime.requires = kind.needs.iter().map(|&name| Requirement::plain(name)).collect();
     let here = |&name: &&str| Requirement { scope: Scope::Node, ..Requirement::plain(name) };
     service.dependencies.install.requires = kind.installed_after.iter().map(here).collect();
     service

@@ -5,6 +5,7 @@ mod brute_force;
 mod cases;
 mod companions;
 mod input;
+mod objectives;
 mod properties;
 mod refusals;
 mod resize_brute_force;
