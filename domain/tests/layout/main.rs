@@ -4,6 +4,7 @@ mod additions;
 mod brute_force;
 mod cases;
 mod companions;
+mod cp_sat;
 mod input;
 mod objectives;
 mod properties;
