@@ -7,6 +7,7 @@ use std::env;
 
 use clap::{Args, Subcommand};
 use cooperage_bench::{Figure, Section, Subject, Thoroughness};
+use cooperage_schema::DatabaseUrl;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -23,6 +24,9 @@ pub struct BenchArgs {
     /// Fewer and smaller questions: whether it works, in seconds
     #[arg(long, global = true)]
     pub quick: bool,
+    /// A PostgreSQL server to measure as well; each measurement makes a database of its own there, and drops it
+    #[arg(long, global = true, value_name = "URL")]
+    pub database_url: Option<DatabaseUrl>,
 }
 
 /// What is measured.
@@ -34,6 +38,11 @@ pub enum Bench {
     /// How long layouts, and why there are none, are looked for
     #[command(after_help = "Example: cooperage bench solver --quick")]
     Solver,
+    /// How fast tasks follow each other when they take no time, and what idle actors keep in memory
+    #[command(
+        after_help = "Example: cooperage bench journal --database-url postgres://me@localhost/postgres"
+    )]
+    Journal,
 }
 
 /// What was measured.
@@ -58,6 +67,7 @@ impl Bench {
         match self {
             Self::Schedule => Subject::Schedule,
             Self::Solver => Subject::Solver,
+            Self::Journal => Subject::Journal,
         }
     }
 }
@@ -74,7 +84,7 @@ pub fn run(args: &BenchArgs, screen: &Screen) -> Result<(), Failure> {
     }
     let program =
         env::current_exe().map_err(|fault| Failure::Server(format!("cannot find myself: {fault}")))?;
-    let how = Thoroughness { quick: args.quick, program };
+    let how = Thoroughness { quick: args.quick, program, database_url: args.database_url.clone() };
     let mut report = Report {
         version: env!("CARGO_PKG_VERSION"),
         processors: std::thread::available_parallelism().map_or(1, usize::from),
