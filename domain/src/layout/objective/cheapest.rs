@@ -22,7 +22,11 @@ pub(super) fn cheapest(
     mut budget: Budget,
 ) -> Result<Layout, NoLayout> {
     let types = types(problem, prices);
-    let mut shares = shares(problem, &types, machines).map_err(|GivenUp| too_entangled())?;
+    let mut shares = match &types[..] {
+        // All that can be decided is how services share nodes, which costs nothing.
+        [_] => vec![whole(problem, machines)],
+        _ => shares(problem, &types, machines).map_err(|GivenUp| too_entangled())?,
+    };
     spread_room(problem, &types, &mut shares);
     let mut groups: Vec<NodeGroup> = Vec::new();
     for (one, share) in types.iter().zip(&shares).filter(|(_, share)| share.nodes > 0) {
@@ -35,6 +39,12 @@ pub(super) fn cheapest(
     }
     groups.sort_by(|one, other| Preference::default().compare(&one.node, &other.node));
     Ok(Layout { groups })
+}
+
+/// All nodes.
+fn whole(problem: &Problem, machines: u32) -> Share {
+    let needs: Vec<u32> = problem.bundles.iter().map(|bundle| bundle.min).collect();
+    Share { nodes: machines, room: needs.clone(), needs }
 }
 
 /// Types of nodes, without those that can do no more than another one that costs no more.

@@ -5,11 +5,11 @@
 //! service of their own get more of those that may be on more. No layout is known to be better in every case: how many
 //! services one node carries at most is told.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::budget::{Budget, Exhausted};
 use super::super::bundle_set::BundleSet;
-use super::super::node_group::{Layout, NodeGroup, merged};
+use super::super::node_group::{Layout, NodeGroup};
 use super::super::preference::Preference;
 use super::super::problem::Problem;
 use super::super::search::first_layout;
@@ -118,13 +118,17 @@ impl<'p> Nodes<'p> {
     }
 
     fn layout(&self) -> Layout {
-        let group = |set: &BundleSet| {
+        let mut kinds: BTreeMap<BundleSet, u32> = BTreeMap::new();
+        for set in &self.carried {
+            *kinds.entry(*set).or_default() += 1;
+        }
+        let group = |(set, count): (BundleSet, u32)| {
             let suits = |types: &[(String, BundleSet)]| types.iter().position(|(_, on)| set.is_subset(*on));
             let (hardware, image) = (suits(&self.problem.hardware), suits(&self.problem.images));
             // Bundles only come together where a type suits them all.
-            NodeGroup { node: self.problem.node(*set, hardware.unwrap_or(0), image.unwrap_or(0)), count: 1 }
+            NodeGroup { node: self.problem.node(set, hardware.unwrap_or(0), image.unwrap_or(0)), count }
         };
-        let mut groups = merged(self.carried.iter().map(group));
+        let mut groups: Vec<NodeGroup> = kinds.into_iter().map(group).collect();
         groups.sort_by(|one, other| Preference::default().compare(&one.node, &other.node));
         Layout { groups }
     }
