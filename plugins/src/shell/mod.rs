@@ -5,7 +5,7 @@
 //! configuration as shell variables), and runs there as
 //!
 //! ```sh
-//! . ./params.sh; exec ./SCRIPT ARGS
+//! . ./params.sh; exec setsid ./SCRIPT ARGS
 //! ```
 //!
 //! Its exit status is the result. Before every script the names of the cluster's nodes are put into `/etc/hosts`.
@@ -26,7 +26,7 @@ use cooperage_domain::task::TaskReport;
 use crate::automator::Automator;
 use crate::context::{Context, TaskFault};
 use crate::resources::{PluginResources, ResourceKey, Side};
-use crate::ssh::{Execution, Finished, RunFile, SshPool, Target, execute, run_once};
+use crate::ssh::{Command, Execution, Finished, RunFile, SshPool, Target, execute, quoted, run_once};
 
 /// Name of the automator type.
 pub const AUTOMATOR_TYPE: &str = "shell";
@@ -35,8 +35,8 @@ pub const SCRIPTS: &str = "scripts";
 
 /// Puts the cluster's names into `/etc/hosts`.
 const HOSTS_SCRIPT: &str = include_str!("hosts.sh");
-/// What every execution begins with. Its own directory is for one user alone; what scripts write is not.
-const PREAMBLE: &str = "set -e\n. ./hosts.sh\numask 022\n";
+/// What makes words more than one command.
+const CONNECTIVES: [char; 4] = [';', '&', '|', '\n'];
 /// Bounds an execution in case nobody else does; the job's own time limit is shorter.
 const LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -75,9 +75,6 @@ impl ShellAutomator {
 
     async fn execute(&self, task: &Context, execution: Execution) -> Result<Finished, TaskFault> {
         let target = Target::from_order(&task.order)?;
-        let execution = execution
-            .with_file("hosts", hosts::render(&task.order.config))
-            .with_file("hosts.sh", HOSTS_SCRIPT);
         execute(&self.pool, &target, &execution, &*task.output, &task.cancel).await.map_err(TaskFault::from)
     }
 }
@@ -89,7 +86,8 @@ impl Automator for ShellAutomator {
     }
 
     async fn bootstrap(&self, task: &Context) -> Result<TaskReport, TaskFault> {
-        let mut execution = Execution::of_task(&task.order, PREAMBLE, LIMIT);
+        let command = Command::Program { prepare: preamble(task), words: "true".to_owned() };
+        let mut execution = Execution::of_task(&task.order, command, LIMIT);
         // One bootstrap task is carried out by every automator of the node, each with an execution of its own.
         execution.key = format!("{}-{AUTOMATOR_TYPE}", execution.key);
         let finished = self.execute(task, execution).await?;
@@ -100,7 +98,11 @@ impl Automator for ShellAutomator {
         let (script, args) = script_of(task, &format!("{action:?}").to_lowercase())?;
         let order = serde_json::to_vec(&task.order).map_err(|fault| TaskFault::new(fault.to_string()))?;
         // The arguments are words of the operator's own shell line: quotes in them mean what they mean in a shell.
-        let command = format!("{PREAMBLE}. ./params.sh\nexec ./{script} {args}\n");
+        let (prepare, words) = (preamble(task) + ". ./params.sh\n", format!("./{script} {args}"));
+        let command = match args.contains(CONNECTIVES) {
+            false => Command::Program { prepare, words },
+            true => Command::Script(format!("{prepare}exec {words}\n")),
+        };
         let execution = Execution::of_task(&task.order, command, LIMIT)
             .with_file("task.json", order)
             .with_file("params.sh", params::render(&task.order))
@@ -130,6 +132,12 @@ impl Automator for ShellAutomator {
         }
         Ok(TaskReport { status: i64::from(status.0), stdout, stderr, ..TaskReport::default() })
     }
+}
+
+/// What every execution begins with. Its own directory is for one user alone; what scripts write is not.
+fn preamble(task: &Context) -> String {
+    let names = quoted(&hosts::render(&task.order.config));
+    format!("set -e\nnames={names}\n{HOSTS_SCRIPT}umask 022\n")
 }
 
 /// The script of an action and its arguments.

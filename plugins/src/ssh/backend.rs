@@ -14,7 +14,7 @@ use super::transport::Transport;
 /// trips a second on one connection and 0.96 times as many on fifty, 0.87 times as many new connections, and 1.22 times as
 /// many durable executions. It is the default for what it needs: 2.6 times less memory for a connection (69 KiB instead
 /// of 184), no thread for each (3 instead of 53 with fifty connections), and no C library. It also notices a server that
-/// hangs while its system still answers. `cargo bench -p cooperage-plugins --bench ssh` measures again.
+/// hangs while its system still answers. `cooperage bench ssh` measures again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Backend {
     /// The pure Rust library `russh`.

@@ -33,7 +33,7 @@ pub use exit_status::ExitStatus;
 pub use host_key::{HostKey, scan};
 pub use pool::{Lease, PoolLimits, SshPool};
 pub use quote::quoted;
-pub use remote_run::{Execution, Finished, RUNS_KEPT, RUNS_ROOT, RunFile, execute, run_once};
+pub use remote_run::{Command, Execution, Finished, RUNS_KEPT, RUNS_ROOT, RunFile, execute, run_once};
 pub use russh_backend::RusshTransport;
 pub use target::{DEFAULT_PORT, Target};
 pub use transport::{Connection, Sink, Transport};

@@ -19,6 +19,7 @@ use super::error::SshError;
 use super::exit_status::ExitStatus;
 use super::marker::MarkerScanner;
 use super::quote::quoted;
+use super::remote_run::LIBRARY;
 use super::transport::{Connection, Sink};
 use super::wire::{Channel, Wire};
 use crate::output::Stream;
@@ -43,12 +44,14 @@ pub(super) struct ShellConnection {
 }
 
 impl ShellConnection {
-    /// Starts the shell.
+    /// Starts the shell, and tells it what it has to know.
     ///
     /// # Errors
     /// When the machine has no usable shell.
     pub(super) async fn open(wire: Box<dyn Wire>, address: String) -> Result<Self, SshError> {
-        let shell = wire.exec("exec /bin/sh").await?;
+        let mut shell = wire.exec("exec /bin/sh").await?;
+        let lost = |error| SshError::lost(&address, error);
+        shell.input.write_all(LIBRARY.as_bytes()).await.map_err(lost)?;
         let mut connection =
             Self { wire, shell: Mutex::new(shell), group: 0, address, broken: AtomicBool::new(false) };
         let mut said = Captured::default();
@@ -95,13 +98,8 @@ impl ShellConnection {
 
     /// Kills whatever the shell runs, and the shell.
     async fn kill(&self) {
-        let kill = async {
-            let mut channel = self.wire.exec(&format!("kill -KILL -{}", self.group)).await?;
-            while channel.output.next().await.is_some() {}
-            Ok::<(), SshError>(())
-        };
         // Whether it worked cannot be told to anybody: the caller has given up on the command, and on the machine perhaps.
-        let _ = tokio::time::timeout(KILL_LIMIT, kill).await;
+        let _ = tokio::time::timeout(KILL_LIMIT, self.beside("kill -KILL \"-$group\"")).await;
         self.wire.close().await;
     }
 }
@@ -170,6 +168,13 @@ impl Connection for ShellConnection {
                 Err(cancelled())
             }
         }
+    }
+
+    async fn beside(&self, script: &str) -> Result<(), SshError> {
+        let script = quoted(&format!("group={}\n{script}", self.group));
+        let mut channel = self.wire.exec(&format!("exec /bin/sh -c {script}")).await?;
+        while channel.output.next().await.is_some() {}
+        Ok(())
     }
 
     async fn upload(&self, path: &str, content: &[u8], mode: u32) -> Result<(), SshError> {

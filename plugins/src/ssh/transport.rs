@@ -40,6 +40,13 @@ pub trait Connection: Send + Sync {
         cancel: &CancellationToken,
     ) -> Result<ExitStatus, SshError>;
 
+    /// Runs a short script beside the command that is under way, in a shell of its own. In it `$group` is the process group of
+    /// that command's shell. What it prints is lost.
+    ///
+    /// # Errors
+    /// When the connection broke, or the machine allows no second channel on it.
+    async fn beside(&self, script: &str) -> Result<(), SshError>;
+
     /// Writes a file: it appears at `path` complete and with `mode`, or not at all.
     ///
     /// # Errors

@@ -1,13 +1,14 @@
 //! Durable executions: whatever breaks, the command runs exactly once and its output is whole.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
 use cooperage_plugins::ssh::{
-    Backend, Execution, ExitStatus, Finished, PoolLimits, RUNS_KEPT, SshError, SshPool, TAIL_LIMIT, execute,
-    transport,
+    Backend, Command, Execution, ExitStatus, Finished, PoolLimits, RUNS_KEPT, SshError, SshPool, TAIL_LIMIT,
+    execute, transport,
 };
 use cooperage_plugins::{Output, Stream};
 use tokio_util::sync::CancellationToken;
@@ -29,6 +30,8 @@ over_every_backend! {
     one_that_waits_can_be_cancelled
     one_that_takes_too_long_is_ended
     one_that_was_killed_is_not_run_again
+    one_that_kills_itself_has_that_for_a_result
+    a_program_is_prepared_by_the_shell_that_is_there
     a_directory_that_cannot_be_made_is_explained
     old_directories_make_room
 }
@@ -306,13 +309,39 @@ async fn one_that_takes_too_long_is_ended(backend: Backend) {
 async fn one_that_was_killed_is_not_run_again(backend: Backend) {
     let (server, pool) = (Sshd::start(), pool(backend));
     let gate = Gate::new(&server, "killed");
-    // It kills its whole process group, and so the process that would write its result.
-    let asked = execution(&server, "killed", &format!("echo run >>{}; kill -KILL 0", gate.counter.display()));
+    // It kills the process that would write its result, and then its own group.
+    let command = format!("echo run >>{}; kill -KILL $PPID; kill -KILL 0", gate.counter.display());
+    let asked = execution(&server, "killed", &command);
     for _ in 0..2 {
         let outcome = run(&pool, &server, &asked).await;
         assert!(matches!(outcome, Err(SshError::Interrupted { .. })), "{outcome:?}");
     }
     assert_eq!(gate.runs(), 1);
+}
+
+async fn one_that_kills_itself_has_that_for_a_result(backend: Backend) {
+    let (server, pool) = (Sshd::start(), pool(backend));
+    let done = run(&pool, &server, &execution(&server, "suicide", "echo last; kill -KILL 0")).await.unwrap();
+    assert_eq!((done.status.signal(), done.stdout_tail.as_str()), (Some("KILL"), "last\n"));
+}
+
+async fn a_program_is_prepared_by_the_shell_that_is_there(backend: Backend) {
+    let (server, pool) = (Sshd::start(), pool(backend));
+    let leads = "#!/bin/sh\nread -r line </proc/$$/stat; set -- ${line##*) } \"$1\"; echo \"$(($3 == $$)) $HERE $PWD\"";
+    let command =
+        Command::Program { prepare: "HERE='a b'\nexport HERE\n".into(), words: "./lead 'x y'".into() };
+    // The first one makes the directory of all, by which the second one is made in another way.
+    for key in ["first", "second"] {
+        let asked =
+            Execution { command: command.clone(), ..execution(&server, key, "") }.with_program("lead", leads);
+        let done = run(&pool, &server, &asked).await.unwrap();
+        let expected = format!("1 a b {}\n", server.path(&format!("runs/{key}")).display());
+        assert_eq!((done.status.0, done.stdout_tail, done.stderr_tail), (0, expected, String::new()));
+        let folder = server.path(&format!("runs/{key}"));
+        assert_eq!(fs::metadata(folder.join("lead")).unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(fs::metadata(server.path("runs")).unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(fs::metadata(folder.join("command")).unwrap().permissions().mode() & 0o077, 0);
+    }
 }
 
 async fn a_directory_that_cannot_be_made_is_explained(backend: Backend) {

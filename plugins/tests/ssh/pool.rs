@@ -50,6 +50,10 @@ impl Connection for Imagined {
         Ok(ExitStatus(0))
     }
 
+    async fn beside(&self, _: &str) -> Result<(), SshError> {
+        Ok(())
+    }
+
     async fn upload(&self, _: &str, _: &[u8], _: u32) -> Result<(), SshError> {
         Ok(())
     }

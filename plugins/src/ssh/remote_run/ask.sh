@@ -1,15 +1,31 @@
-# Starts execution $key, or takes up the one that was started, and shows its output from byte $out_at and $err_at on.
+# Starts execution $key, or takes up the one that was started, and shows its output from byte $out_at and $err_at on. What it
+# needs comes with the question: `put_files` writes its files into its directory; `program`, if there is one, shows $program, the
+# file that is to be executable.
 # Answers: complete CODE   it has ended, and all its output was shown
 #          partial         it has ended; ask again for output that may be missing
 #          interrupted     it began, and something killed it before it had a result
 #          refused         it cannot be run here; the reason is on standard error
 
-# Makes the directory of the execution and goes there.
+# Makes the directory of the execution and goes there. Where the directory of all executions is there already (which is for
+# the login user alone), one process makes both this one and the program in it.
 enter() {
   cd "$root/$key" 2>/dev/null && return
+  if [ "$program" ] && [ -d "$root" ] && program | install -D -m 700 /dev/stdin "$root/$key/$program" 2>/dev/null; then
+    program=
+    cd "$root/$key" && return
+  fi
   mkdir -p "$root/$key" 2>/dev/null ||
     { sudo -n install -d -m 700 -o "$(id -u)" -g "$(id -g)" "$root" && mkdir -p "$root/$key"; } || return
   cd "$root/$key"
+}
+
+# All its files, but for a program that is there.
+prepare() {
+  put_files || return
+  if [ "$program" ]; then
+    program >"$program" && chmod 700 "$program" || return
+  fi
+  : >out && : >err && echo "$this_boot" >prepared
 }
 
 # With a result: shows the rest of the output and ends.
@@ -23,6 +39,7 @@ finish() {
 
 # Shows the output as it grows, until process $1 ends.
 follow() {
+  trap '' USR1
   tail -s 0.1 --pid="$1" -c "+$((err_at + 1))" -f err >&2 &
   tail -s 0.1 --pid="$1" -c "+$((out_at + 1))" -f out
   wait
@@ -32,35 +49,37 @@ follow() {
 conclude() {
   [ -s rc ] && answer partial
   [ -s started ] && answer interrupted
-  command -v flock >&2 && command -v setsid >&2 || echo "flock or setsid is not installed" >&2
   answer refused
 }
 
-enter || answer refused
-finish
-if [ -s started ]; then
-  running && follow "$pid"
-  conclude
-fi
-
-{ read -r prepared <prepared; } 2>/dev/null
-if [ "$prepared" != "$this_boot" ]; then
-  put_files && : >out && : >err && echo "$this_boot" >prepared || answer refused
-fi
-setsid sh -c "$runner" cooperage-run "$root" "$keep" </dev/null >/dev/null 2>&1 &
-runner_pid=$!
-
-# Most executions are short: processes that follow the output are only started for one that lasts. `wait` ends early
-# when the timer's signal comes.
-read -r self _ </proc/self/stat
-trap : USR1
-(while sleep 0.2; do kill -USR1 "$self" || exit; done) >/dev/null 2>&1 &
-timer=$!
-wait "$runner_pid"
-kill "$timer"
-if kill -0 "$runner_pid" 2>/dev/null; then
-  follow "$runner_pid"
-else
+ask() {
+  begin
+  enter || answer refused
   finish
-fi
-conclude
+  if [ -s started ]; then
+    running && follow "$pid"
+    conclude
+  fi
+
+  command -v flock >/dev/null && command -v setsid >/dev/null || {
+    echo "flock or setsid is not installed" >&2
+    answer refused
+  }
+  { read -r prepared <prepared; } 2>/dev/null
+  [ "$prepared" = "$this_boot" ] || prepare || answer refused
+  (see_to_it) </dev/null >/dev/null 2>&1 &
+  seen_to_by=$!
+
+  # Most executions are short: processes that follow the output are only started for one that lasts. The client tells when,
+  # by a signal to this process; then `wait` ends early.
+  trap : USR1
+  myself
+  echo "$self" >"asking-$nonce"
+  wait "$seen_to_by"
+  if kill -0 "$seen_to_by" 2>/dev/null; then
+    follow "$seen_to_by"
+  else
+    finish
+  fi
+  conclude
+}

@@ -8,8 +8,9 @@ use crate::ssh::error::SshError;
 
 /// Directory on machines below which executions live.
 pub const RUNS_ROOT: &str = "/var/lib/cooperage/runs";
-/// Name of the file that holds the command; other files cannot have it, nor the names of the marks beside it.
-const RESERVED: [&str; 7] = ["command", "prepared", "out", "err", "started", "cancelled", "rc"];
+/// Names of the files that hold the command; other files cannot have them, nor the names of the marks beside them.
+const RESERVED: [&str; 9] =
+    ["command", "main", "prepared", "out", "err", "started", "group", "cancelled", "rc"];
 
 /// One execution: found again by its key, and never run twice.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,13 +18,27 @@ pub struct Execution {
     /// Names it on the machine: letters, digits, `.`, `_` and `-`. The same key is the same execution.
     pub key: String,
     /// A shell script. It runs in the directory that holds its files.
-    pub command: String,
+    pub command: Command,
     /// Files put beside the command before it starts.
     pub files: Vec<RunFile>,
     /// How long all of it may take, waiting for other executions on the machine and for lost connections included.
     pub limit: Duration,
     /// Directory of all executions on the machine; [`RUNS_ROOT`] unless the login user must use another one.
     pub root: String,
+}
+
+/// What an execution does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// A shell script, with a shell of its own.
+    Script(String),
+    /// One program after some preparation by a shell that is there already, which saves a process.
+    Program {
+        /// A piece of shell script that starts no process that stays.
+        prepare: String,
+        /// The program and its arguments, as words of a shell, with nothing that makes it more than one command.
+        words: String,
+    },
 }
 
 /// A file of an execution.
@@ -47,10 +62,10 @@ impl std::fmt::Debug for RunFile {
 impl Execution {
     /// The execution of a task's attempt, without files.
     #[must_use]
-    pub fn of_task(order: &TaskOrder, command: impl Into<String>, limit: Duration) -> Self {
+    pub fn of_task(order: &TaskOrder, command: Command, limit: Duration) -> Self {
         Self {
             key: format!("{}-{}", order.task_id, order.attempt),
-            command: command.into(),
+            command,
             files: Vec::new(),
             limit,
             root: RUNS_ROOT.to_owned(),
@@ -71,11 +86,35 @@ impl Execution {
         self
     }
 
+    /// The files that hold the command. `command` is read by the shell that carries the execution out, and ends by becoming
+    /// the leader of a process group of its own.
+    pub(super) fn command_files(&self) -> Vec<RunFile> {
+        let file = |name: &str, content: String| RunFile {
+            name: name.to_owned(),
+            content: content.into_bytes(),
+            executable: false,
+        };
+        match &self.command {
+            Command::Script(script) => {
+                vec![file("main", script.clone()), file("command", "exec setsid sh ./main\n".to_owned())]
+            }
+            Command::Program { prepare, words } => {
+                vec![file("command", format!("{prepare}exec setsid {words}\n"))]
+            }
+        }
+    }
+
     /// Whether all names can be used as they are.
     pub(super) fn check(&self) -> Result<(), SshError> {
         check_names(
             std::iter::once(self.key.as_str()).chain(self.files.iter().map(|file| file.name.as_str())),
         )
+    }
+}
+
+impl From<&str> for Command {
+    fn from(script: &str) -> Self {
+        Self::Script(script.to_owned())
     }
 }
 

@@ -4,7 +4,8 @@
 //! lock keeps two of them from running at once. Who asks for an execution that was already started follows it, or is given
 //! its result. `state.sh` says what the directory holds.
 //!
-//! A short execution costs one round trip. What a machine loses with its power in the seconds after a start may include
+//! A short execution costs one round trip. What most of its time goes to is processes on the machine: a program costs some
+//! five times as much to start as a copy of a shell that is there, so the scripts here start as few as they can. What a machine loses with its power in the seconds after a start may include
 //! the knowledge that it started.
 
 mod execution;
@@ -16,8 +17,9 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-pub use execution::{Execution, RUNS_ROOT, RunFile};
+pub use execution::{Command, Execution, RUNS_ROOT, RunFile};
 pub use once::run_once;
+pub(super) use script::LIBRARY;
 pub use script::RUNS_KEPT;
 
 use super::capture::{Captured, Lines};
@@ -39,6 +41,15 @@ const BACK_OFF: [Duration; 5] = [
 ];
 /// So many failures in a row, without a byte of output between them, end the wait for a machine.
 const FAILURES_LIMIT: usize = 12;
+/// Pauses before an execution that has not ended is said to last, so that its output is followed. One word may come too early or
+/// be lost, so there are several.
+const NUDGES: [Duration; 5] = [
+    Duration::from_millis(300),
+    Duration::from_millis(700),
+    Duration::from_secs(2),
+    Duration::from_secs(5),
+    Duration::from_secs(15),
+];
 /// How long ending an execution on a machine may take, once nobody wants it any more.
 const CANCEL_LIMIT: Duration = Duration::from_secs(15);
 
@@ -127,7 +138,19 @@ async fn ask(
     let nonce = Uuid::new_v4().simple().to_string();
     seen.scanner = MarkerScanner::new(&nonce);
     let script = script::ask(execution, &nonce, seen.counts());
-    connection.run(&script, None, seen, &CancellationToken::new()).await?;
+    let (never, nudge) = (CancellationToken::new(), script::nudge(execution, &nonce));
+    let nudging = async {
+        for pause in NUDGES {
+            tokio::time::sleep(pause).await;
+            // Without it the output comes later: at the end.
+            let _ = connection.beside(&nudge).await;
+        }
+        std::future::pending::<std::convert::Infallible>().await
+    };
+    tokio::select! {
+        status = connection.run(&script, None, seen, &never) => status?,
+        never = nudging => match never {},
+    };
     let answer = seen.scanner.value().unwrap_or_default();
     if let Some(code) = answer.strip_prefix("complete ").and_then(|code| code.parse().ok()) {
         return Ok(Answer::Complete(ExitStatus(code)));
