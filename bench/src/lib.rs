@@ -4,11 +4,14 @@
 //! figures that have a target. Nothing here needs a server of its owner: who needs one starts it, in folders that are removed.
 //! The same seeds give the same questions everywhere, so that figures of two machines, or of two releases, can be compared.
 
+pub mod catalogue;
 pub mod figure;
 mod grid;
 mod hadoop;
+pub mod installation;
 mod schedule;
 mod solver;
+pub mod wire;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -62,6 +65,22 @@ pub enum BenchError {
     /// What was measured cannot be written as JSON.
     #[error("cannot write down what was measured: {0}")]
     Report(#[from] serde_json::Error),
+    /// A server of the benchmark's own does not do what it is for.
+    #[error("the server that is measured failed: {0}")]
+    Server(String),
+    /// A server of the benchmark's own refused a request.
+    #[error("the server that is measured answered {status} to {request}: {said}")]
+    Refused {
+        /// Method and path.
+        request: String,
+        /// The HTTP status.
+        status: u16,
+        /// The body.
+        said: String,
+    },
+    /// The system refuses something.
+    #[error("cannot measure here: {0}")]
+    System(#[from] std::io::Error),
 }
 
 impl Subject {
