@@ -13,7 +13,7 @@ use actix::{Actor, Context, Handler, Message, Recipient, ResponseFuture};
 use cooperage_domain::cluster::{Cluster, EVENT_VERSION, Event};
 use cooperage_schema::{Append, AppendError, Journal as Writer, StoredEvent};
 use slog::{Logger, warn};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use crate::callbacks::Look;
 use crate::estimate::sample;
@@ -33,20 +33,28 @@ pub struct Journal {
     writer: Writer,
     /// Told when something is durable that hooks may have to be told.
     callbacks: Option<Recipient<Look>>,
+    /// Told when anything is durable.
+    recorded: Arc<Notify>,
     logger: Logger,
 }
 
 impl Journal {
     /// In front of the store's writer.
     #[must_use]
-    pub const fn new(writer: Writer, logger: Logger) -> Self {
-        Self { writer, callbacks: None, logger }
+    pub fn new(writer: Writer, logger: Logger) -> Self {
+        Self { writer, callbacks: None, recorded: Arc::default(), logger }
     }
 
     /// Which tells these when there is something to tell.
     #[must_use]
     pub fn with_callbacks(self, callbacks: Recipient<Look>) -> Self {
         Self { callbacks: Some(callbacks), ..self }
+    }
+
+    /// Which tells this whenever events are durable.
+    #[must_use]
+    pub fn with_recorded(self, recorded: Arc<Notify>) -> Self {
+        Self { recorded, ..self }
     }
 }
 
@@ -120,7 +128,7 @@ impl Handler<Record> for Journal {
 
     fn handle(&mut self, record: Record, _: &mut Self::Context) -> Self::Result {
         let (writer, logger) = (self.writer.clone(), self.logger.clone());
-        let callbacks = self.callbacks.clone();
+        let (callbacks, recorded) = (self.callbacks.clone(), Arc::clone(&self.recorded));
         Box::pin(async move {
             let append = append(&record)?;
             let callbacks = callbacks.filter(|_| !append.projection.occurrences.is_empty());
@@ -136,16 +144,23 @@ impl Handler<Record> for Journal {
                         tokio::time::sleep(pause).await;
                         pause = (pause * 2).min(LONGEST_PAUSE);
                     }
-                    other => return told(other, callbacks.as_ref()),
+                    other => return told(other, callbacks.as_ref(), &recorded),
                 }
             }
-            told(append_once(&writer, append).await, callbacks.as_ref())
+            told(append_once(&writer, append).await, callbacks.as_ref(), &recorded)
         })
     }
 }
 
-/// Tells those who make calls that there may be some, once what they are about is durable.
-fn told(outcome: Result<(), RecordError>, callbacks: Option<&Recipient<Look>>) -> Result<(), RecordError> {
+/// Tells those who make calls that there may be some, once what they are about is durable, and those who follow events.
+fn told(
+    outcome: Result<(), RecordError>,
+    callbacks: Option<&Recipient<Look>>,
+    recorded: &Notify,
+) -> Result<(), RecordError> {
+    if outcome.is_ok() {
+        recorded.notify_one();
+    }
     if let (Ok(()), Some(callbacks)) = (&outcome, callbacks) {
         callbacks.do_send(Look);
     }

@@ -9,9 +9,11 @@ mod bucket;
 mod care;
 mod catalog;
 mod drafted_clusters;
+mod events;
 #[path = "../lab/mod.rs"]
 mod lab;
 mod living;
+mod logs;
 mod plugins;
 mod refusals;
 mod secrets;
