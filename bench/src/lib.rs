@@ -4,6 +4,7 @@
 //! figures that have a target. Nothing here needs a server of its owner: who needs one starts it, in folders that are removed.
 //! The same seeds give the same questions everywhere, so that figures of two machines, or of two releases, can be compared.
 
+mod api;
 pub mod catalogue;
 pub mod figure;
 mod grid;
@@ -29,6 +30,8 @@ pub enum Subject {
     Schedule,
     /// How long layouts, and why there are none, are looked for.
     Solver,
+    /// How soon people are answered and told of events, and find what tasks printed.
+    Api,
 }
 
 /// How it is measured.
@@ -85,7 +88,7 @@ pub enum BenchError {
 
 impl Subject {
     /// All of them, in the order in which they are measured.
-    pub const ALL: [Self; 2] = [Self::Schedule, Self::Solver];
+    pub const ALL: [Self; 3] = [Self::Schedule, Self::Solver, Self::Api];
 
     /// As it stands in a report.
     #[must_use]
@@ -93,6 +96,7 @@ impl Subject {
         match self {
             Self::Schedule => "schedule",
             Self::Solver => "solver",
+            Self::Api => "api",
         }
     }
 
@@ -104,6 +108,7 @@ impl Subject {
         match self {
             Self::Schedule => schedule::measure(how.quick),
             Self::Solver => solver::measure(how.quick),
+            Self::Api => api::measure(how),
         }
     }
 }

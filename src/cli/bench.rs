@@ -34,6 +34,9 @@ pub enum Bench {
     /// How long layouts, and why there are none, are looked for
     #[command(after_help = "Example: cooperage bench solver --quick")]
     Solver,
+    /// How soon people are answered and told of events while tasks run, and find what tasks printed
+    #[command(after_help = "Example: cooperage bench api -o json")]
+    Api,
 }
 
 /// What was measured.
@@ -58,6 +61,7 @@ impl Bench {
         match self {
             Self::Schedule => Subject::Schedule,
             Self::Solver => Subject::Solver,
+            Self::Api => Subject::Api,
         }
     }
 }
