@@ -6,6 +6,7 @@ mod callbacks;
 mod health;
 mod http;
 mod jobs;
+mod logs;
 mod remote_provisioner;
 
 use std::net::SocketAddr;
@@ -22,6 +23,7 @@ pub use callbacks::{Callbacks, Leases, SETTINGS_PREFIX};
 pub use health::Health;
 pub use http::{ClientTls, Http, Tls, TlsFiles};
 pub use jobs::Jobs;
+pub use logs::Logs;
 pub use remote_provisioner::RemoteProvisioner;
 
 /// The defaults, as shipped.
@@ -50,6 +52,8 @@ pub struct Settings {
     pub secrets: Secrets,
     /// What is recorded of requests.
     pub audit: Audit,
+    /// How much of what tasks print is kept.
+    pub logs: Logs,
     /// Who works.
     pub workers: Workers,
     /// Provisioners elsewhere.

@@ -41,6 +41,7 @@ use cooperage_plugins::ssh::SshError;
 use cooperage_schema::{DatabaseUrl, KnownSecrets, SUPERADMIN, Store, StoreError, StoreOptions, Vault};
 use slog::{Logger, info};
 use tokio::runtime::Runtime;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::{self, AppState};
@@ -200,7 +201,10 @@ fn start_actors(
     let pool = WorkerPool::new(settings.workers.local).within(limit.clone(), SUPERADMIN).start();
     let callbacks = callback_office(&settings, &store, &clock, runtime, logger)?;
     let calls = Callbacks::new(Arc::clone(&callbacks)).start();
-    let journal = Journal::new(store.journal()).with_callbacks(calls.clone().recipient());
+    let recorded = Arc::new(Notify::new());
+    let journal = Journal::new(store.journal())
+        .with_callbacks(calls.clone().recipient())
+        .with_recorded(Arc::clone(&recorded));
     let office = Office {
         store: store.clone(),
         journal,
@@ -229,6 +233,7 @@ fn start_actors(
         registry,
         health,
         journal,
+        events: Arc::new(api::EventHub::new(recorded)),
         edge: api::Edge::default(),
         handover,
         vault,

@@ -12,7 +12,7 @@ use std::time::Duration;
 use actix::Recipient;
 use cooperage_domain::cluster::{Cluster, EVENT_VERSION, Event};
 use cooperage_schema::{Append, AppendError, Journal as Writer, StoredEvent};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use crate::callbacks::Look;
 use crate::estimate::sample;
@@ -40,19 +40,27 @@ pub struct Journal {
     writer: Writer,
     /// Told when something is durable that hooks may have to be told.
     callbacks: Option<Recipient<Look>>,
+    /// Told when anything is durable.
+    recorded: Arc<Notify>,
 }
 
 impl Journal {
     /// In front of the store's writer.
     #[must_use]
-    pub const fn new(writer: Writer) -> Self {
-        Self { writer, callbacks: None }
+    pub fn new(writer: Writer) -> Self {
+        Self { writer, callbacks: None, recorded: Arc::default() }
     }
 
     /// Which tells these when there is something to tell.
     #[must_use]
     pub fn with_callbacks(self, callbacks: Recipient<Look>) -> Self {
         Self { callbacks: Some(callbacks), ..self }
+    }
+
+    /// Which tells this whenever events are durable.
+    #[must_use]
+    pub fn with_recorded(self, recorded: Arc<Notify>) -> Self {
+        Self { recorded, ..self }
     }
 
     /// Waits until everything that was given to the journal before is durable, or refused.
@@ -72,8 +80,9 @@ impl Journal {
         self.writer.append(append, move |result| reply(result.map(drop)));
     }
 
-    /// Tells those who make calls that there may be some, once what they are about is durable.
+    /// Tells those who follow events, and those who make calls that there may be some, once what they are about is durable.
     pub(crate) fn tell(&self, durable: &Append) {
+        self.recorded.notify_one();
         if let Some(callbacks) =
             self.callbacks.as_ref().filter(|_| !durable.projection.occurrences.is_empty())
         {

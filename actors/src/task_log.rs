@@ -1,6 +1,5 @@
 //! The output of tasks on its way to the store, line by line while they run.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -8,7 +7,7 @@ use std::time::Duration;
 use cooperage_domain::id::TaskId;
 use cooperage_domain::redact::Redactor;
 use cooperage_plugins::{Output, Stream};
-use cooperage_schema::{Journal, OutputChunk, Stream as StoredStream};
+use cooperage_schema::{Journal, OutputLine, PackedLines, Stream as StoredStream};
 use slog::{Logger, warn};
 use tokio::sync::mpsc;
 
@@ -26,7 +25,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// Takes the output of all tasks.
 #[derive(Clone)]
 pub struct TaskLog {
-    lines: mpsc::Sender<OutputChunk>,
+    lines: mpsc::Sender<OutputLine>,
     dropped: Arc<AtomicU64>,
     clock: SharedClock,
 }
@@ -38,14 +37,14 @@ impl TaskLog {
         let (lines, mut waiting) = mpsc::channel(MAX_WAITING);
         let dropped = Arc::new(AtomicU64::new(0));
         let log = Self { lines, dropped: Arc::clone(&dropped), clock };
-        let keep = move |first: OutputChunk, waiting: &mut mpsc::Receiver<OutputChunk>| {
+        let keep = move |first: OutputLine, waiting: &mut mpsc::Receiver<OutputLine>| {
             let mut together = vec![first];
             while together.len() < MAX_TOGETHER
                 && let Ok(next) = waiting.try_recv()
             {
                 together.push(next);
             }
-            store(&writer, together, &logger);
+            store(&writer, PackedLines::of(&together), &logger);
             let lost = dropped.swap(0, Ordering::Relaxed);
             if lost > 0 {
                 warn!(logger, "tasks print faster than the store writes"; "lines_lost" => lost);
@@ -75,37 +74,33 @@ impl TaskLog {
     }
 }
 
-/// Waits until the lines are stored, for as long as the database is away. After a connection that broke during a commit a
-/// line may be stored twice, which is better than not at all.
-fn store(writer: &Journal, mut lines: Vec<OutputChunk>, logger: &Logger) {
-    loop {
+/// Waits until the lines are stored, for as long as the database is away. After a connection that broke during a commit
+/// lines may be stored twice, which is better than not at all.
+fn store(writer: &Journal, mut lines: Vec<PackedLines>, logger: &Logger) {
+    while !lines.is_empty() {
         let (answer, answers) = std::sync::mpsc::channel();
-        for (place, line) in lines.iter().enumerate() {
-            let answer = answer.clone();
-            writer.output(line.clone(), move |written| {
+        for packed in lines {
+            let (answer, kept) = (answer.clone(), packed.clone());
+            writer.output(packed, move |written| {
                 // The thread waits for every answer.
-                let _ = answer.send((place, written));
+                let _ = answer.send((kept, written));
             });
         }
         drop(answer);
-        let mut again = BTreeSet::new();
-        for (place, written) in answers {
+        lines = Vec::new();
+        for (packed, written) in answers {
             match written {
                 Ok(_) => {}
-                Err(fault) if fault.is_retryable() => {
-                    again.insert(place);
-                }
+                Err(fault) if fault.is_retryable() => lines.push(packed),
                 Err(fault) => {
-                    warn!(logger, "a line of a task's output was lost"; "fault" => fault.to_string());
+                    warn!(logger, "lines of a task's output were lost"; "lines" => packed.count(),
+                        "fault" => fault.to_string());
                 }
             }
         }
-        if again.is_empty() {
-            return;
+        if !lines.is_empty() {
+            std::thread::sleep(PAUSE);
         }
-        let mut place = 0..;
-        lines.retain(|_| place.next().is_some_and(|place| again.contains(&place)));
-        std::thread::sleep(PAUSE);
     }
 }
 
@@ -125,7 +120,7 @@ impl Output for TaskOutput {
     fn line(&self, stream: Stream, text: &str) {
         let text = self.redactor.text(text);
         let end = text.floor_char_boundary(MAX_LINE);
-        let chunk = OutputChunk {
+        let line = OutputLine {
             task: self.task,
             attempt: self.attempt,
             at_ms: self.log.clock.now(),
@@ -137,7 +132,7 @@ impl Output for TaskOutput {
             text: text[..end].to_owned(),
         };
         // A full channel means the store is far behind; the task matters more than its words.
-        if self.log.lines.try_send(chunk).is_err() {
+        if self.log.lines.try_send(line).is_err() {
             self.log.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }

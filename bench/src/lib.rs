@@ -4,12 +4,16 @@
 //! figures that have a target. Nothing here needs a server of its owner: who needs one starts it, in folders that are removed.
 //! The same seeds give the same questions everywhere, so that figures of two machines, or of two releases, can be compared.
 
+mod api;
+pub mod catalogue;
 pub mod figure;
 mod grid;
 mod hadoop;
+pub mod installation;
 mod journal;
 mod schedule;
 mod solver;
+pub mod wire;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -30,6 +34,8 @@ pub enum Subject {
     Solver,
     /// How fast tasks follow each other when they take no time, and what idle actors keep in memory.
     Journal,
+    /// How soon people are answered and told of events, and find what tasks printed.
+    Api,
 }
 
 /// How it is measured.
@@ -77,11 +83,27 @@ pub enum BenchError {
     /// What was measured cannot be written as JSON.
     #[error("cannot write down what was measured: {0}")]
     Report(#[from] serde_json::Error),
+    /// A server of the benchmark's own does not do what it is for.
+    #[error("the server that is measured failed: {0}")]
+    Server(String),
+    /// A server of the benchmark's own refused a request.
+    #[error("the server that is measured answered {status} to {request}: {said}")]
+    Refused {
+        /// Method and path.
+        request: String,
+        /// The HTTP status.
+        status: u16,
+        /// The body.
+        said: String,
+    },
+    /// The system refuses something.
+    #[error("cannot measure here: {0}")]
+    System(#[from] std::io::Error),
 }
 
 impl Subject {
     /// All of them, in the order in which they are measured.
-    pub const ALL: [Self; 3] = [Self::Schedule, Self::Solver, Self::Journal];
+    pub const ALL: [Self; 4] = [Self::Schedule, Self::Solver, Self::Journal, Self::Api];
 
     /// As it stands in a report.
     #[must_use]
@@ -90,6 +112,7 @@ impl Subject {
             Self::Schedule => "schedule",
             Self::Solver => "solver",
             Self::Journal => "journal",
+            Self::Api => "api",
         }
     }
 
@@ -102,6 +125,7 @@ impl Subject {
             Self::Schedule => schedule::measure(how.quick),
             Self::Solver => solver::measure(how.quick),
             Self::Journal => journal::measure(how),
+            Self::Api => api::measure(how),
         }
     }
 }

@@ -95,7 +95,7 @@ fn walk(engine: &mut Engine, anchor: &Link, head: &Link) -> Result<Result<u64, B
 
 impl Engine {
     /// Lets everything that is read in this transaction be of one moment.
-    fn freeze(&mut self) -> QueryResult<()> {
+    pub(crate) fn freeze(&mut self) -> QueryResult<()> {
         match self {
             // So it is there anyway.
             Self::Sqlite(_) => Ok(()),

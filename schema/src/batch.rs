@@ -9,16 +9,16 @@ use crate::append::{Append, AppendError, Appended};
 use crate::engine::Engine;
 use crate::error::StoreError;
 use crate::fence::Remembered;
-use crate::output::OutputChunk;
+use crate::output::append::{self as output, PackedLines};
 use crate::work::Work;
-use crate::{append_batch, audit, output};
+use crate::{append_batch, audit};
 
 /// One thing to be made durable.
 pub(crate) enum Job {
     /// Events of a cluster.
     Append(Arc<Append>, Answer<Appended, AppendError>),
-    /// Something a task printed.
-    Output(OutputChunk, Answer<u64, StoreError>),
+    /// Lines a task printed.
+    Output(Box<PackedLines>, Answer<u64, StoreError>),
     /// Something that somebody did.
     Audit(Box<Record>, Answer<u64, StoreError>),
     /// Anything else.
@@ -42,18 +42,18 @@ impl Job {
                 let events: usize = append.events.iter().map(|event| event.json.len()).sum();
                 events + append.snapshot.as_ref().map_or(0, String::len)
             }
-            Self::Output(chunk, _) => chunk.text.len(),
+            Self::Output(lines, _) => lines.size(),
             Self::Audit(..) | Self::Work(_) => 0,
         }
     }
 }
 
 /// Jobs of one transaction, by sort. Nothing in it is acknowledged yet, so nobody can rely on an order between its jobs but
-/// that of the appends among themselves, of the chunks, and of the other work.
+/// that of the appends among themselves, of the output, and of the other work.
 #[derive(Default)]
 pub(crate) struct Batch {
     appends: Vec<(Arc<Append>, Answer<Appended, AppendError>)>,
-    outputs: Vec<(OutputChunk, Answer<u64, StoreError>)>,
+    outputs: Vec<(Box<PackedLines>, Answer<u64, StoreError>)>,
     audits: Vec<(Box<Record>, Answer<u64, StoreError>)>,
     work: Vec<Box<dyn Work>>,
     size: usize,
@@ -72,7 +72,7 @@ impl Batch {
         self.size += job.size();
         match job {
             Job::Append(append, answer) => self.appends.push((append, answer)),
-            Job::Output(chunk, answer) => self.outputs.push((chunk, answer)),
+            Job::Output(lines, answer) => self.outputs.push((lines, answer)),
             Job::Audit(record, answer) => self.audits.push((record, answer)),
             Job::Work(work) => self.work.push(work),
         }
@@ -120,8 +120,8 @@ impl Batch {
             known.refresh(engine)?;
         }
         let appends = append_batch::append_all(engine, server, known, &appends)?;
-        let chunks: Vec<&OutputChunk> = self.outputs.iter().map(|(chunk, _)| chunk).collect();
-        let outputs = output::store_all(engine, &chunks)?;
+        let packed: Vec<&PackedLines> = self.outputs.iter().map(|(lines, _)| &**lines).collect();
+        let outputs = output::store_all(engine, &packed)?;
         let mut work = Vec::with_capacity(self.work.len());
         for one in &mut self.work {
             let outcome = one.run(engine);

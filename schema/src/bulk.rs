@@ -18,6 +18,7 @@ pub(crate) enum Holds {
     Int,
     Text,
     Real,
+    Bytes,
 }
 
 /// What to do with a row whose key is there.
@@ -113,6 +114,7 @@ fn arrays(columns: &[(&str, Holds)]) -> String {
         Holds::Int => "?::bigint[]",
         Holds::Text => "?::text[]",
         Holds::Real => "?::double precision[]",
+        Holds::Bytes => "?::bytea[]",
     });
     casts.collect::<Vec<_>>().join(", ")
 }
@@ -123,7 +125,7 @@ pub(crate) mod columnar {
     use diesel::pg::Pg;
     use diesel::prelude::*;
     use diesel::query_builder::{AstPass, QueryFragment};
-    use diesel::sql_types::{Array, BigInt, Double, Nullable, Text};
+    use diesel::sql_types::{Array, BigInt, Binary, Double, Nullable, Text};
 
     use super::Holds;
     use crate::sql::Value;
@@ -133,6 +135,7 @@ pub(crate) mod columnar {
         Ints(Vec<Option<i64>>),
         Texts(Vec<Option<&'a str>>),
         Reals(Vec<Option<f64>>),
+        Bytes(Vec<Option<&'a [u8]>>),
     }
 
     impl QueryFragment<Pg> for Column<'_> {
@@ -141,6 +144,7 @@ pub(crate) mod columnar {
                 Self::Ints(values) => out.push_bind_param::<Array<Nullable<BigInt>>, _>(values),
                 Self::Texts(values) => out.push_bind_param::<Array<Nullable<Text>>, _>(values),
                 Self::Reals(values) => out.push_bind_param::<Array<Nullable<Double>>, _>(values),
+                Self::Bytes(values) => out.push_bind_param::<Array<Nullable<Binary>>, _>(values),
             }
         }
     }
@@ -161,6 +165,11 @@ pub(crate) mod columnar {
             ),
             Holds::Real => Column::Reals(
                 of(at).map(|value| if let Value::Real(real) = value { *real } else { None }).collect(),
+            ),
+            Holds::Bytes => Column::Bytes(
+                of(at)
+                    .map(|value| if let Value::Bytes(bytes) = value { Some(*bytes) } else { None })
+                    .collect(),
             ),
         };
         columns.iter().enumerate().map(column).collect()

@@ -14,7 +14,7 @@ use crate::engine::Engine;
 use crate::error::StoreError;
 #[cfg(feature = "simulation")]
 use crate::inline::InlineWriter;
-use crate::output::OutputChunk;
+use crate::output::append::PackedLines;
 use crate::work::{Closure, Work};
 use crate::writer::Message;
 
@@ -102,17 +102,17 @@ impl Journal {
         self.wait_for(|answer| Job::Append(Arc::new(append), answer))
     }
 
-    /// Stores something a task printed, and calls back with its number. Never blocks.
-    pub fn output(&self, chunk: OutputChunk, reply: impl FnOnce(Result<u64, StoreError>) + Send + 'static) {
-        self.offer(Job::Output(chunk, Answer::new(reply)));
+    /// Stores lines a task printed, and calls back with the number of the first. Never blocks.
+    pub fn output(&self, lines: PackedLines, reply: impl FnOnce(Result<u64, StoreError>) + Send + 'static) {
+        self.offer(Job::Output(Box::new(lines), Answer::new(reply)));
     }
 
     /// Like [`Journal::output`], and waits for it.
     ///
     /// # Errors
     /// When it is not stored.
-    pub fn output_blocking(&self, chunk: OutputChunk) -> Result<u64, StoreError> {
-        self.wait_for(|answer| Job::Output(chunk, answer))
+    pub fn output_blocking(&self, lines: PackedLines) -> Result<u64, StoreError> {
+        self.wait_for(|answer| Job::Output(Box::new(lines), answer))
     }
 
     /// Does any other work on the writing connection, inside the batch's transaction, and calls back when it is durable.

@@ -15,7 +15,6 @@ mod audit_check;
 mod batch;
 mod bulk;
 mod callbacks;
-mod cluster_output;
 mod clusters;
 mod counters;
 mod deliveries;
@@ -24,6 +23,7 @@ mod engine;
 mod entities;
 mod entity_state;
 mod error;
+mod feed;
 mod fence;
 mod idempotency;
 #[cfg(feature = "simulation")]
@@ -75,6 +75,7 @@ pub use engine::Engine;
 pub use entities::{Document, Put};
 pub use entity_state::Expected;
 pub use error::StoreError;
+pub use feed::{FeedFilter, PlacedEvent};
 pub use idempotency::{Claim, KeptAnswer, RequestKey};
 #[cfg(feature = "simulation")]
 pub use inline::{Gate, Passage};
@@ -82,7 +83,11 @@ pub use journal::{Journal, JournalStatistics};
 pub use known_secrets::KnownSecrets;
 pub use machine_tasks::{MachineTask, MachineTaskFilter};
 pub use occurrences::Occurrence;
-pub use output::{OutputChunk, StoredOutput, Stream};
+pub use output::append::PackedLines;
+pub use output::{
+    Merged, OutputLimits, OutputLine, OutputPage, OutputPlace, OutputQuery, Pattern, PatternFault,
+    StoredLine, Stream,
+};
 pub use ownership::Owner;
 pub use pages::NodePlace;
 pub use projection::{ClusterRow, JobRow, NodeRow, Projection, TERMINATED, TaskRow};

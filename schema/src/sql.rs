@@ -10,7 +10,7 @@ use diesel::backend::Backend;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::serialize::ToSql;
-use diesel::sql_types::{BigInt, Double, HasSqlType, Nullable, Text, Untyped};
+use diesel::sql_types::{BigInt, Binary, Double, HasSqlType, Nullable, Text, Untyped};
 
 /// One value to bind; `None` is NULL.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +18,7 @@ pub(crate) enum Value<'a> {
     Int(Option<i64>),
     Text(Option<Cow<'a, str>>),
     Real(Option<f64>),
+    Bytes(&'a [u8]),
 }
 
 impl<'a> Value<'a> {
@@ -49,16 +50,18 @@ fn storable(text: &str) -> Cow<'_, str> {
 
 impl<DB> QueryFragment<DB> for Value<'_>
 where
-    DB: Backend + HasSqlType<BigInt> + HasSqlType<Text> + HasSqlType<Double>,
+    DB: Backend + HasSqlType<BigInt> + HasSqlType<Text> + HasSqlType<Double> + HasSqlType<Binary>,
     Option<i64>: ToSql<Nullable<BigInt>, DB>,
     Option<f64>: ToSql<Nullable<Double>, DB>,
     for<'b> Option<Cow<'b, str>>: ToSql<Nullable<Text>, DB>,
+    for<'b> &'b [u8]: ToSql<Binary, DB>,
 {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
         match self {
             Self::Int(value) => out.push_bind_param::<Nullable<BigInt>, _>(value),
             Self::Text(value) => out.push_bind_param::<Nullable<Text>, _>(value),
             Self::Real(value) => out.push_bind_param::<Nullable<Double>, _>(value),
+            Self::Bytes(value) => out.push_bind_param::<Binary, _>(value),
         }
     }
 }

@@ -150,19 +150,6 @@ diesel::table! {
 }
 
 diesel::table! {
-    task_output (cluster, task, sequence) {
-        cluster -> BigInt,
-        task -> BigInt,
-        sequence -> BigInt,
-        job -> BigInt,
-        attempt -> BigInt,
-        at_ms -> BigInt,
-        stream -> Text,
-        text -> Text,
-    }
-}
-
-diesel::table! {
     tokens (id) {
         id -> Text,
         hash -> Text,

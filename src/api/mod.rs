@@ -23,6 +23,7 @@ mod drafts;
 mod edge;
 mod entities;
 mod error_language;
+mod events;
 mod export;
 mod founding;
 mod identity;
@@ -68,6 +69,7 @@ mod waiting;
 mod within_quota;
 
 pub use edge::{Edge, app};
+pub use events::{Hub as EventHub, pump as pump_events};
 pub use identity::hash;
 pub use login_limit::LoginLimit;
 pub use operations::Port;
@@ -110,6 +112,7 @@ fn user_routes(routes: &mut Routes<'_>) {
     saved_plans::routes(routes);
     time_travel::routes(routes);
     entities::routes(routes);
+    events::routes(routes);
     import_export::routes(routes);
     nodes::routes(routes);
     openapi::routes(routes);

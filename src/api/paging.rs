@@ -107,14 +107,21 @@ impl Paging {
 
     /// The `Link` to the next part, behind `place`.
     pub fn link<T: Serialize>(&self, answer: &mut HttpResponseBuilder, list: &str, place: Option<T>) {
-        let (Some(place), Some(limit)) = (place, self.limit) else { return };
-        let Ok(place) = serde_json::to_vec(&(list, place)) else { return };
+        if let Some(next) = self.next(list, place) {
+            answer.insert_header((LINK, format!("<{next}>; rel=\"next\"")));
+        }
+    }
+
+    /// Path and query of the next part, behind `place`.
+    pub fn next<T: Serialize>(&self, list: &str, place: Option<T>) -> Option<String> {
+        let (place, limit) = (place?, self.limit?);
+        let place = serde_json::to_vec(&(list, place)).ok()?;
         let mut pairs = self.rest.clone();
         pairs.push(("limit".to_owned(), limit.to_string()));
         pairs.push(("cursor".to_owned(), URL_SAFE_NO_PAD.encode(place)));
         let query: Vec<String> =
             pairs.iter().map(|(name, value)| format!("{}={}", escaped(name), escaped(value))).collect();
-        answer.insert_header((LINK, format!("<{}?{}>; rel=\"next\"", self.path, query.join("&"))));
+        Some(format!("{}?{}", self.path, query.join("&")))
     }
 }
 

@@ -24,6 +24,7 @@ use slog::Logger;
 use tokio_util::sync::CancellationToken;
 
 use super::edge::Edge;
+use super::events::Hub;
 use super::identity::Identity;
 use super::login_limit::LoginLimit;
 use super::problem::Problem;
@@ -46,6 +47,8 @@ pub struct AppState {
     pub health: Addr<HealthMonitor>,
     /// Makes events durable.
     pub journal: Journal,
+    /// The newest events, for those who follow them.
+    pub events: Arc<Hub>,
     /// What the HTTP edge remembers between requests.
     pub edge: Edge,
     /// Tasks in the hands of workers elsewhere.

@@ -43,6 +43,9 @@ pub enum Bench {
         after_help = "Example: cooperage bench journal --database-url postgres://me@localhost/postgres"
     )]
     Journal,
+    /// How soon people are answered and told of events while tasks run, and find what tasks printed
+    #[command(after_help = "Example: cooperage bench api -o json")]
+    Api,
 }
 
 /// What was measured.
@@ -68,6 +71,7 @@ impl Bench {
             Self::Schedule => Subject::Schedule,
             Self::Solver => Subject::Solver,
             Self::Journal => Subject::Journal,
+            Self::Api => Subject::Api,
         }
     }
 }

@@ -47,6 +47,8 @@ pub struct ClientTls {
 pub struct Http {
     /// Most connections at once.
     pub max_connections: usize,
+    /// Most clients that follow events at once.
+    pub max_event_streams: usize,
     /// How long a connection may be idle between two requests, in seconds; 0: closed after each.
     pub keep_alive_seconds: u64,
     /// How long the head of a request, or a TLS handshake, may take, in seconds.

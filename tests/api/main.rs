@@ -9,10 +9,12 @@ mod bucket;
 mod care;
 mod catalog;
 mod drafted_clusters;
+mod events;
 #[path = "../lab/mod.rs"]
 mod lab;
 mod layouts;
 mod living;
+mod logs;
 mod plugins;
 mod refusals;
 mod secrets;

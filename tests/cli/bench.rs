@@ -16,13 +16,19 @@ fn report() -> Value {
 #[test]
 fn every_part_is_measured_in_short() {
     let report = report();
-    for subject in ["schedule", "solver", "journal"] {
+    for subject in ["schedule", "solver", "journal", "api"] {
         assert!(report[subject].is_object(), "{subject} is missing: {report}");
     }
     let figures = report["figures"].as_array().unwrap();
     assert!(figures.len() > 10, "{report}");
     for figure in figures {
         assert!(figure["measured"].as_f64().is_some_and(|measured| measured > 0.0), "{figure}");
+    }
+    for followed in report["api"]["events"].as_array().unwrap() {
+        let count = |field: &str| followed[field].as_u64().unwrap();
+        assert_eq!((count("missing"), count("repeated")), (0, 0), "{followed}");
+        assert!(count("events") > 50 && count("returns") > 0, "{followed}");
+        assert_eq!(count("delivered"), count("events") * count("followers"), "{followed}");
     }
     for size in report["schedule"]["sizes"].as_array().unwrap() {
         let ratio = |field: &str| size[field].as_f64().unwrap();

@@ -15,6 +15,7 @@ mod exit_codes;
 mod exports;
 #[path = "../lab/mod.rs"]
 mod lab;
+mod logs;
 mod operations;
 mod outputs;
 mod plans;

@@ -7,6 +7,7 @@ mod callbacks;
 mod clusters;
 mod crash;
 mod entities;
+mod feed;
 mod fencing;
 mod fresh;
 mod idempotency;

@@ -85,6 +85,13 @@ impl Operation {
         self
     }
 
+    /// It answers with events as they happen.
+    const fn follows(self) -> Self {
+        self.gives("FollowedEvents")
+            .query(&[("after", "behind the event with this id; 0: all there ever were")])
+            .refuses(&[400, 503])
+    }
+
     const fn refuses(mut self, statuses: &'static [u16]) -> Self {
         self.refuses = statuses;
         self

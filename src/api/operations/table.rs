@@ -103,8 +103,16 @@ fn clusters() -> Vec<Operation> {
             .query(&[
                 ("task", "only of the task with this id"),
                 ("after", "only behind this line"),
+                ("tail", "the last so many; 1000 is the most"),
+                ("search", "only lines with this text"),
+                ("ignoreCase", "true: in any case"),
+                ("regex", "true: it is a regular expression"),
+                ("since", "only of this time (RFC 3339 or ms since 1970) or later"),
                 ("limit", "at most so many; 1000 is the most"),
-            ]),
+            ])
+            .refuses(&[400]),
+        get("/v2/events", see, "Events of all clusters the caller may see, as they happen").follows(),
+        get("/v2/clusters/{id}/events", see, "Events of a cluster, as they happen").follows(),
         get("/v2/clusters/{id}/export", see, "A cluster's nodes written down for other programs")
             .gives("Text")
             .query(&[

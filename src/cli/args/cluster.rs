@@ -116,7 +116,9 @@ For scripts: there is no result, the exit code says how it went.")]
         visible_alias = "log",
         after_help = "Examples:
   cooperage cluster logs shop --follow
-  cooperage cluster logs shop --node 1001 --task INSTALL --tail 50"
+  cooperage cluster logs shop --node 1001 --task INSTALL --tail 50
+  cooperage cluster logs shop --search error --ignore-case --follow
+  cooperage cluster logs shop --search 'timed out after [0-9]+ s' --regex --tail 20"
     )]
     Logs(LogsArgs),
     /// Log in to a node, with its pinned host key
@@ -433,6 +435,18 @@ pub struct LogsArgs {
     /// Only the last lines
     #[arg(long, value_name = "N")]
     pub tail: Option<usize>,
+    /// Only lines with this text
+    #[arg(long, value_name = "TEXT")]
+    pub search: Option<String>,
+    /// In any case
+    #[arg(short, long, requires = "search")]
+    pub ignore_case: bool,
+    /// The text is a regular expression
+    #[arg(long, requires = "search")]
+    pub regex: bool,
+    /// Only lines of this time or later: 2027-01-31T18:00:00Z, or ms since 1970
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
 }
 
 /// Which node.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::find;
 use super::shapes::{Details, Plan, Task};
 use crate::cli::args::LogsArgs;
-use crate::cli::client::Client;
+use crate::cli::client::{Client, segment};
 use crate::cli::failure::Failure;
 use crate::cli::screen::Screen;
 
@@ -36,6 +36,10 @@ struct Line {
 #[derive(Debug, Deserialize)]
 struct Page {
     lines: Vec<Value>,
+    /// Path of the next part.
+    next: Option<String>,
+    /// Number of the newest line of a task that was looked at.
+    newest: Option<u64>,
 }
 
 /// Shows output of a cluster's tasks.
@@ -47,13 +51,18 @@ pub async fn run(args: &LogsArgs, client: &Client, screen: &Screen) -> Result<()
     let mut plans: Vec<Plan> = client.get(&format!("/v2/clusters/{}/plans", details.id)).await?;
     plans.reverse();
     let tasks: Vec<Task> = plans.into_iter().flat_map(|plan| plan.tasks).collect();
-    let mut logs = Logs { client, screen, details, titles: HashMap::new(), read: HashMap::new() };
+    let wanted = wanted(args);
+    let mut logs = Logs { client, screen, details, wanted, titles: HashMap::new(), read: HashMap::new() };
     logs.learn_titles(&tasks);
     if args.node.is_none() && args.task.is_none() {
         logs.latest(args.tail.unwrap_or(LATEST)).await?;
         logs.leave_out(&tasks);
     } else {
-        logs.whole(&chosen(&tasks, &logs.details, args)?, args.tail).await?;
+        let chosen = chosen(&tasks, &logs.details, args)?;
+        match args.tail {
+            Some(tail) => logs.ends(&chosen, tail).await?,
+            None => logs.whole(&chosen).await?,
+        }
     }
     if args.follow { logs.follow(args).await } else { Ok(()) }
 }
@@ -62,6 +71,8 @@ struct Logs<'a> {
     client: &'a Client,
     screen: &'a Screen,
     details: Details,
+    /// What else is asked of the lines, as the end of a query.
+    wanted: String,
     /// Node and task, for people, by task.
     titles: HashMap<String, String>,
     /// How far each task was read.
@@ -96,11 +107,42 @@ impl Logs<'_> {
 
     /// The last lines of all tasks.
     async fn latest(&mut self, tail: usize) -> Result<(), Failure> {
-        let limit = tail.min(PAGE);
-        let page: Page =
-            self.client.get(&format!("/v2/clusters/{}/logs?limit={limit}", self.details.id)).await?;
-        self.show(page.lines);
+        let path = format!("/v2/clusters/{}/logs?limit={}{}", self.details.id, tail.min(PAGE), self.wanted);
+        let lines = self.back_from_end(path, tail).await?;
+        self.show(lines);
         Ok(())
+    }
+
+    /// The last lines of some tasks, in order of time.
+    async fn ends(&mut self, tasks: &[Task], tail: usize) -> Result<(), Failure> {
+        let mut lines = Vec::new();
+        for task in tasks.iter().filter(|task| !task.attempts.is_empty()) {
+            let (id, limit) = (&self.details.id, tail.clamp(1, PAGE));
+            let path = format!("/v2/clusters/{id}/logs?task={}&tail={limit}{}", task.id, self.wanted);
+            lines.extend(self.back_from_end(path, tail).await?);
+        }
+        lines.sort_by_key(|line| line["time"].as_i64());
+        let skipped = lines.len().saturating_sub(tail);
+        self.show(lines.split_off(skipped));
+        Ok(())
+    }
+
+    /// So many lines from the end, in order, from as many parts as it takes.
+    async fn back_from_end(&mut self, path: String, tail: usize) -> Result<Vec<Value>, Failure> {
+        let (mut parts, mut count, mut next) = (Vec::new(), 0, Some(path));
+        while let Some(path) = next.filter(|_| count < tail) {
+            let page: Page = self.client.get(&path).await?;
+            if let (Some(newest), Some(task)) = (page.newest, task_in(&path)) {
+                let read = self.read.entry(task).or_default();
+                read.line = read.line.max(newest);
+            }
+            count += page.lines.len();
+            parts.push(page.lines);
+            next = page.next;
+        }
+        let mut lines: Vec<Value> = parts.into_iter().rev().flatten().collect();
+        let skipped = lines.len().saturating_sub(tail);
+        Ok(lines.split_off(skipped))
     }
 
     /// What ended before is not shown once more when following.
@@ -110,11 +152,10 @@ impl Logs<'_> {
         }
     }
 
-    /// Everything some tasks printed, or the end of it.
-    async fn whole(&mut self, tasks: &[Task], tail: Option<usize>) -> Result<(), Failure> {
-        let mut lines = self.news(tasks).await?;
-        let skipped = tail.map_or(0, |tail| lines.len().saturating_sub(tail));
-        self.show(lines.split_off(skipped));
+    /// Everything some tasks printed.
+    async fn whole(&mut self, tasks: &[Task]) -> Result<(), Failure> {
+        let lines = self.news(tasks).await?;
+        self.show(lines);
         Ok(())
     }
 
@@ -162,18 +203,15 @@ impl Logs<'_> {
 
     async fn read_on(&mut self, task: &Task, lines: &mut Vec<Value>) -> Result<(), Failure> {
         let mut read = self.read.get(&task.id).copied().unwrap_or_default();
-        loop {
-            let id = &self.details.id;
-            let path = format!("/v2/clusters/{id}/logs?task={}&after={}&limit={PAGE}", task.id, read.line);
+        let id = &self.details.id;
+        let wanted = &self.wanted;
+        let mut next =
+            Some(format!("/v2/clusters/{id}/logs?task={}&after={}&limit={PAGE}{wanted}", task.id, read.line));
+        while let Some(path) = next {
             let page: Page = self.client.get(&path).await?;
-            let full = page.lines.len() >= PAGE;
-            let last = page.lines.iter().filter_map(|line| line["number"].as_u64()).max();
-            let more = full && last.is_some_and(|last| last > read.line);
-            read.line = last.unwrap_or(read.line);
+            read.line = read.line.max(page.newest.unwrap_or_default());
             lines.extend(page.lines);
-            if !more {
-                break;
-            }
+            next = page.next;
         }
         if has_ended(task) {
             read.since_end = read.since_end.saturating_add(1);
@@ -191,6 +229,24 @@ impl Logs<'_> {
             self.screen.event(&raw, || shown(&line, title));
         }
     }
+}
+
+/// What else is asked of the lines, as the end of a query.
+fn wanted(args: &LogsArgs) -> String {
+    let mut query = String::new();
+    for (name, value) in [("search", &args.search), ("since", &args.since)] {
+        query.extend(value.iter().map(|value| format!("&{name}={}", segment(value))));
+    }
+    for (name, is_set) in [("ignoreCase", args.ignore_case), ("regex", args.regex)] {
+        query.extend(is_set.then(|| format!("&{name}=true")));
+    }
+    query
+}
+
+/// The task that a path asks for.
+fn task_in(path: &str) -> Option<String> {
+    let (_, query) = path.split_once('?')?;
+    query.split('&').find_map(|pair| pair.strip_prefix("task=")).map(str::to_owned)
 }
 
 fn has_ended(task: &Task) -> bool {

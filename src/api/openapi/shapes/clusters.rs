@@ -301,6 +301,42 @@ pub struct LogLine {
 #[derive(Serialize, ToSchema)]
 pub struct Logs {
     lines: Vec<LogLine>,
+    /// Path and query of the next part, as in the header `Link`; left out where there is none.
+    next: Option<String>,
+    /// Of one task: number of the newest line that was looked at. Who asks for those after it misses none.
+    newest: Option<u64>,
+}
+
+/// An event, as those who follow are told of it.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FollowedEvent {
+    /// Its place among the events of all clusters; larger than those of all before it.
+    id: u64,
+    cluster_id: String,
+    /// Its number among the events of the cluster, from 1.
+    revision: u64,
+    /// Milliseconds since 1970.
+    time: i64,
+    /// On whose behalf.
+    who: String,
+    /// Such as `task_succeeded`, as in the history.
+    kind: String,
+    /// The job's id, where the event says it.
+    job: Option<String>,
+    /// The task's number in the cluster.
+    task: Option<u32>,
+    attempt: Option<u32>,
+    status: Option<String>,
+    message: Option<String>,
+}
+
+/// Some events; who accepts `text/event-stream` gets each as it happens, with its id.
+#[derive(Serialize, ToSchema)]
+pub struct FollowedEvents {
+    events: Vec<FollowedEvent>,
+    /// Ask for those after it the next time.
+    last: u64,
 }
 
 /// Values for the provider that a task needs and that are not kept.

@@ -24,7 +24,7 @@ pub fn add_all(mut all: ComponentsBuilder) -> ComponentsBuilder {
     add! {
         clusters: Account Progress ClusterSummary ClusterCreated Cluster Node RegisteredNode
             ClusterStatus StagedTask Attempt GraphTask Plan WaitReason WaitingTask
-            StragglingTask WaitingTasks LogLine Logs ProviderFields LeaseChange
+            StragglingTask WaitingTasks LogLine Logs FollowedEvent FollowedEvents ProviderFields LeaseChange
             ConfigChange ServicesToAdd NodeQuestion;
         care: Maintenance MaintenanceReason HealSwitch DownNote UnitHealth NodeHealth HealthReport;
         living: SizeChange MachinesAnew Reconfiguration UpgradeOrder RollBackOrder Convergence ErrandOrder

@@ -296,7 +296,7 @@ impl Callers {
             journal.insert(id, texts);
             for task in cluster.jobs.values().flat_map(|job| job.tasks.values()) {
                 for line in store.output(task.id, 0, 20).unwrap_or_default() {
-                    let printed = Seen::Printed { cluster: id, text: &line.chunk.text };
+                    let printed = Seen::Printed { cluster: id, text: &line.line.text };
                     self.outside.lock().checkers.see(&printed);
                 }
             }
