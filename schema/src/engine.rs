@@ -135,10 +135,10 @@ fn pragmas(role: Role) -> String {
     let base = format!("PRAGMA busy_timeout={wait}; PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON;");
     match role {
         // FULL: a commit that was reported survives a power cut, which NORMAL does not promise in WAL mode.
-        // Checkpoints after 64 MiB of log, not 4: a large batch alone fills 4, and pages that change in many batches are
-        // written back once.
+        // The log is brought into the database beside the writer (`checkpoint.rs`), who does so himself only if nobody has by
+        // 256 MiB.
         Role::Writer => {
-            base + "PRAGMA synchronous=FULL; PRAGMA cache_size=-65536; PRAGMA wal_autocheckpoint=16384;"
+            base + "PRAGMA synchronous=FULL; PRAGMA cache_size=-65536; PRAGMA wal_autocheckpoint=65536;"
         }
         Role::Reader => base + "PRAGMA query_only=ON;",
     }

@@ -51,11 +51,14 @@ const REMEMBERED: usize = 65_536;
 impl Remembered {
     /// In a transaction that has just begun: nobody else writes until it ends.
     pub(crate) fn refresh(&mut self, engine: &mut Engine) -> QueryResult<()> {
-        if let Engine::Sqlite(connection) = engine {
-            let others = Statement::<Value<'_>, BigInt>::new(OTHERS, &[]).get_result(connection)?;
-            if self.others != Some(others) || self.heads.len() > REMEMBERED {
-                *self = Self { heads: Heads::new(), others: Some(others) };
-            }
+        let connection = match engine {
+            Engine::Sqlite(connection) => connection,
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(_) => return Ok(()),
+        };
+        let others = Statement::<Value<'_>, BigInt>::new(OTHERS, &[]).get_result(connection)?;
+        if self.others != Some(others) || self.heads.len() > REMEMBERED {
+            *self = Self { heads: Heads::new(), others: Some(others) };
         }
         Ok(())
     }

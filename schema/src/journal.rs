@@ -10,6 +10,7 @@ use cooperage_domain::audit::Record;
 use crate::answer::Answer;
 use crate::append::{Append, AppendError, Appended};
 use crate::batch::Job;
+use crate::checkpoint::LogIsLong;
 use crate::engine::Engine;
 use crate::error::StoreError;
 #[cfg(feature = "simulation")]
@@ -48,6 +49,8 @@ pub(crate) struct Counts {
     pub(crate) jobs: AtomicU64,
     pub(crate) largest_batch: AtomicU64,
     pub(crate) failed_batches: AtomicU64,
+    /// Said by the one who brings SQLite's log into the database.
+    pub(crate) log_is_long: LogIsLong,
 }
 
 impl Counts {

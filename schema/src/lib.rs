@@ -15,6 +15,7 @@ mod audit_check;
 mod batch;
 mod bulk;
 mod callbacks;
+mod checkpoint;
 mod clusters;
 mod counters;
 mod deliveries;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use diesel::r2d2::Pool;
 
+use crate::checkpoint::Checkpoints;
 use crate::engine::{Engine, Readers, Role};
 use crate::error::StoreError;
 use crate::idempotency::Completion;
@@ -60,7 +61,14 @@ struct Inner {
     keyring: Keyring,
     /// Held by whoever rotates the master key.
     rotation: Mutex<()>,
-    writer: Mutex<Option<JoinHandle<()>>>,
+    threads: Mutex<Threads>,
+}
+
+/// What works beside those who call.
+#[derive(Default)]
+struct Threads {
+    journal: Option<JoinHandle<()>>,
+    checkpoints: Option<Checkpoints>,
 }
 
 impl Store {
@@ -71,12 +79,16 @@ impl Store {
     /// one its secrets are sealed with.
     pub fn open(url: &DatabaseUrl, options: StoreOptions) -> Result<Self, StoreError> {
         Self::open_with(url, options, |writer, counts| {
+            let checkpoints = match url {
+                DatabaseUrl::Sqlite(_) => Some(Checkpoints::start(url.clone(), Arc::clone(&counts))?),
+                DatabaseUrl::Postgres(_) => None,
+            };
             let (journal, queue) = Journal::new(counts);
             let thread =
                 thread::Builder::new().name("journal".to_owned()).spawn(move || writer.run(&queue)).map_err(
                     |fault| StoreError::Unreachable { url: url.to_string(), cause: fault.to_string() },
                 )?;
-            Ok((journal, Some(thread)))
+            Ok((journal, Threads { journal: Some(thread), checkpoints }))
         })
     }
 
@@ -92,14 +104,14 @@ impl Store {
     ) -> Result<Self, StoreError> {
         Self::open_with(url, options, |writer, counts| {
             let writer = Arc::new(InlineWriter::new(writer, gate));
-            Ok((Journal::inline(writer, counts), None))
+            Ok((Journal::inline(writer, counts), Threads::default()))
         })
     }
 
     fn open_with(
         url: &DatabaseUrl,
         options: StoreOptions,
-        start: impl FnOnce(Writer, Arc<Counts>) -> Result<(Journal, Option<JoinHandle<()>>), StoreError>,
+        start: impl FnOnce(Writer, Arc<Counts>) -> Result<(Journal, Threads), StoreError>,
     ) -> Result<Self, StoreError> {
         let mut engine = Engine::open(url, Role::Writer)?;
         migrate(&mut engine)?;
@@ -112,10 +124,10 @@ impl Store {
             .map_err(|fault| StoreError::NoReader { cause: fault.to_string() })?;
         let counts = Arc::new(Counts::default());
         let writer = Writer::new(url.clone(), options.server.clone(), engine, Arc::clone(&counts));
-        let (journal, thread) = start(writer, counts)?;
+        let (journal, threads) = start(writer, counts)?;
         let (server, url, rotation) = (options.server, url.clone(), Mutex::default());
-        let writer = Mutex::new(thread);
-        let inner = Arc::new(Inner { journal, readers, server, url, keyring, rotation, writer });
+        let threads = Mutex::new(threads);
+        let inner = Arc::new(Inner { journal, readers, server, url, keyring, rotation, threads });
         Ok(Self { inner, completion: None })
     }
 
@@ -149,8 +161,9 @@ impl Store {
     /// Makes everything durable that was given to the writer, and ends it. Later writes get [`StoreError::Closed`]; reads go on.
     pub fn close(&self) {
         self.inner.journal.close();
-        let thread = self.inner.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
+        let threads = std::mem::take(&mut *self.inner.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        drop(threads.checkpoints);
+        if let Some(thread) = threads.journal {
             // The writer catches the panics of what it runs; if it died of another, its callers were told.
             let _ = thread.join();
         }

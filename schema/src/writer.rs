@@ -123,10 +123,11 @@ impl Writer {
 
     /// A connection with a transaction begun. One that died while idle is replaced unnoticed.
     fn begun(&mut self) -> Result<Engine, StoreError> {
-        if let Some(mut engine) = self.engine.take()
-            && engine.begin().is_ok()
-        {
-            return Ok(engine);
+        if let Some(mut engine) = self.engine.take() {
+            self.counts.log_is_long.attend(&mut engine);
+            if engine.begin().is_ok() {
+                return Ok(engine);
+            }
         }
         self.known.forget();
         let mut engine = Engine::open(&self.url, Role::Writer)?;

@@ -1,6 +1,8 @@
 //! What holds for every cluster and every sequence of commands.
 
-use cooperage_domain::cluster::{Cluster, ClusterStatus, Command, Event, Limits, apply, decide, due, replay};
+use cooperage_domain::cluster::{
+    Cluster, ClusterStatus, Command, Event, Limits, Told, apply, decide, due, replay,
+};
 use cooperage_domain::task::TaskReport;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -49,6 +51,24 @@ proptest! {
         prop_assert_eq!(&again, cluster);
         prop_assert_eq!(cluster.sequence as usize, events.len());
         driver.settle();
+    }
+
+    /// What tasks hear of other nodes is kept up with what happens, and is what looking at all of them gives.
+    #[test]
+    fn tasks_are_told_of_nodes_as_they_are(sketch in sketch(), moves in prop::collection::vec(a_move(), 0..80)) {
+        let mut driver = Driver::new(&sketch);
+        for it in moves {
+            driver.make(it);
+        }
+        let (mut state, mut told) = (None, Told::default());
+        for events in &driver.world.journal {
+            for event in events {
+                apply(&mut state, event);
+            }
+            let Some(cluster) = &state else { continue };
+            told.hear(cluster, events);
+            prop_assert_eq!(told.of(cluster), Told::default().of(cluster));
+        }
     }
 
     /// Whatever happened, a cluster can be brought to nothing.
