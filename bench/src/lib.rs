@@ -9,6 +9,7 @@ mod grid;
 mod hadoop;
 mod schedule;
 mod solver;
+pub mod ssh;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -26,6 +27,8 @@ pub enum Subject {
     Schedule,
     /// How long layouts, and why there are none, are looked for.
     Solver,
+    /// How many tasks are done over SSH, beside other tools.
+    Ssh,
 }
 
 /// How it is measured.
@@ -35,6 +38,8 @@ pub struct Thoroughness {
     pub quick: bool,
     /// The program that is started where a whole server is measured.
     pub program: PathBuf,
+    /// A folder with other tools in its `bin/`, to be measured beside ours; others are found as programs are.
+    pub peers: Option<PathBuf>,
 }
 
 /// What was measured of one part.
@@ -66,7 +71,7 @@ pub enum BenchError {
 
 impl Subject {
     /// All of them, in the order in which they are measured.
-    pub const ALL: [Self; 2] = [Self::Schedule, Self::Solver];
+    pub const ALL: [Self; 3] = [Self::Schedule, Self::Solver, Self::Ssh];
 
     /// As it stands in a report.
     #[must_use]
@@ -74,6 +79,7 @@ impl Subject {
         match self {
             Self::Schedule => "schedule",
             Self::Solver => "solver",
+            Self::Ssh => "ssh",
         }
     }
 
@@ -85,6 +91,7 @@ impl Subject {
         match self {
             Self::Schedule => schedule::measure(how.quick),
             Self::Solver => solver::measure(how.quick),
+            Self::Ssh => ssh::measure(how),
         }
     }
 }

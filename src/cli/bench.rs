@@ -4,6 +4,8 @@
 //! releases, can be compared.
 
 use std::env;
+use std::io::Read as _;
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use cooperage_bench::{Figure, Section, Subject, Thoroughness};
@@ -26,7 +28,7 @@ pub struct BenchArgs {
 }
 
 /// What is measured.
-#[derive(Debug, Clone, Copy, Subcommand)]
+#[derive(Debug, Clone, Subcommand)]
 pub enum Bench {
     /// How close to the best that is possible random clusters are brought up, and how long Coopr's stages would take
     #[command(after_help = "Example: cooperage bench schedule -o json")]
@@ -34,6 +36,16 @@ pub enum Bench {
     /// How long layouts, and why there are none, are looked for
     #[command(after_help = "Example: cooperage bench solver --quick")]
     Solver,
+    /// How many tasks are done over SSH on servers of its own, beside Ansible, mitogen, parallel-ssh and OpenSSH
+    #[command(after_help = "Example: cooperage bench ssh --peers /opt/peers")]
+    Ssh {
+        /// A folder with other tools in its bin/, such as a Python environment; others are found as programs are
+        #[arg(long, value_name = "DIR")]
+        peers: Option<PathBuf>,
+    },
+    /// A part of `ssh` that needs a process of its own
+    #[command(hide = true)]
+    IdleSessions,
 }
 
 /// What was measured.
@@ -54,10 +66,11 @@ struct Report {
 }
 
 impl Bench {
-    const fn subject(self) -> Subject {
+    const fn subject(&self) -> Subject {
         match self {
             Self::Schedule => Subject::Schedule,
             Self::Solver => Subject::Solver,
+            Self::Ssh { .. } | Self::IdleSessions => Subject::Ssh,
         }
     }
 }
@@ -67,6 +80,9 @@ impl Bench {
 /// # Errors
 /// When something cannot be measured.
 pub fn run(args: &BenchArgs, screen: &Screen) -> Result<(), Failure> {
+    if matches!(args.what, Some(Bench::IdleSessions)) {
+        return weigh(screen);
+    }
     if cfg!(debug_assertions) && !args.quick {
         screen.note(
             "This program was built without optimization: build it with `make build` for figures that count.",
@@ -74,7 +90,11 @@ pub fn run(args: &BenchArgs, screen: &Screen) -> Result<(), Failure> {
     }
     let program =
         env::current_exe().map_err(|fault| Failure::Server(format!("cannot find myself: {fault}")))?;
-    let how = Thoroughness { quick: args.quick, program };
+    let peers = match &args.what {
+        Some(Bench::Ssh { peers }) => peers.clone(),
+        _ => None,
+    };
+    let how = Thoroughness { quick: args.quick, program, peers };
     let mut report = Report {
         version: env!("CARGO_PKG_VERSION"),
         processors: std::thread::available_parallelism().map_or(1, usize::from),
@@ -84,7 +104,7 @@ pub fn run(args: &BenchArgs, screen: &Screen) -> Result<(), Failure> {
     };
     let mut tables = Vec::new();
     for subject in Subject::ALL {
-        if args.what.is_some_and(|what| what.subject() != subject) {
+        if args.what.as_ref().is_some_and(|what| what.subject() != subject) {
             continue;
         }
         let Section { measured, grids, figures } = subject.measure(&how)?;
@@ -93,6 +113,15 @@ pub fn run(args: &BenchArgs, screen: &Screen) -> Result<(), Failure> {
         report.figures.extend(figures);
     }
     screen.result(&report, || text(&report, tables));
+    Ok(())
+}
+
+/// What another process of this program asks for on the standard input.
+fn weigh(screen: &Screen) -> Result<(), Failure> {
+    let mut order = Vec::new();
+    let read = std::io::stdin().read_to_end(&mut order).map_err(|fault| fault.to_string());
+    let weighed = read.and_then(|_| cooperage_bench::ssh::weigh(&order).map_err(|fault| fault.to_string()));
+    screen.line(&weighed.map_err(Failure::Server)?);
     Ok(())
 }
 
