@@ -63,8 +63,8 @@ mutants: rust ## Whether deliberate bugs in the kernel are found by the simulati
 fmt: ## Format all sources
 	$(CARGO) fmt --all
 
-bench: ## Measure, as ratios within one run
-	$(CARGO) bench --workspace --locked
+bench: rust ## Measure, each figure beside what it should be
+	$(CARGO) run --release --locked -- bench
 
 run: ## A server with its data in ./data
 	$(CARGO) run --release --locked -- serve --set data_dir=$(CURDIR)/data

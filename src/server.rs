@@ -200,10 +200,10 @@ fn start_actors(
     let pool = WorkerPool::new(settings.workers.local).within(limit.clone(), SUPERADMIN).start();
     let callbacks = callback_office(&settings, &store, &clock, runtime, logger)?;
     let calls = Callbacks::new(Arc::clone(&callbacks)).start();
-    let journal = Journal::new(store.journal(), logger.clone()).with_callbacks(calls.clone().recipient());
+    let journal = Journal::new(store.journal()).with_callbacks(calls.clone().recipient());
     let office = Office {
         store: store.clone(),
-        journal: Journal::start_in_arbiter(&Arbiter::new().handle(), |_| journal),
+        journal,
         janitor: Janitor::new(Arc::clone(&clock)).start(),
         provisioner: Provisioner::new(plugins, runtime.handle().clone()).start(),
         handover: Handover::default().start(),

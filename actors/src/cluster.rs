@@ -5,8 +5,8 @@
 //!                                                                        └──► Arm to the janitor
 //! ```
 //!
-//! Nothing is done before the events that say so are durable. While they are on their way the mailbox waits, so that every
-//! decision is made on the state that the one before it left.
+//! Nothing is done before the events that say so are durable. While they are on their way further decisions are made on the
+//! state that the ones before left (see `recording.rs`).
 //!
 //! A cluster and its nodes fail together: when one of them breaks, all end, and the registry starts them again from the
 //! journal. What the provisioner is executing for them goes on meanwhile.
@@ -18,32 +18,34 @@ mod held_back;
 mod message;
 mod overdue;
 mod pursue;
+mod recording;
 mod report;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use actix::{Actor, ActorContext, ActorFutureExt, Addr, AsyncContext, Context, WrapFuture};
-use cooperage_domain::cluster::{self, CareChange, ClusterStatus, Event, apply};
+use actix::{Actor, ActorContext, Addr, Context};
+use cooperage_domain::cluster::{self, CareChange, ClusterStatus, Event, Told};
 use cooperage_domain::id::{ClusterId, NodeId};
-use slog::{Logger, error, info, o};
+use slog::{Logger, info, o};
 
 pub use message::{Begin, Begun, Found, GetState, NodeFailed, Operate, OperateAt, OperateError, Report};
 
 use crate::clock::SharedClock;
 use crate::estimate::{Estimates, sample};
-use crate::journal::{Journal, Record, RecordError};
-use crate::node::{Cease, Colleagues, Node, Retire, Withdraw};
+use crate::journal::{Journal, RecordError, Snapshots};
+use crate::node::{Colleagues, Node, Retire, Withdraw};
 use crate::pace::Pace;
 use crate::registry::Registry;
 use farewell::Farewell;
 use held_back::HeldBack;
+use recording::Recordings;
 
 /// What a live cluster needs from the rest of the process.
 #[derive(Clone)]
 pub struct Surroundings {
     /// Makes events durable.
-    pub journal: Addr<Journal>,
+    pub journal: Journal,
     /// Restarts this actor when it fails.
     pub registry: Addr<Registry>,
     /// Whom its nodes talk to.
@@ -73,11 +75,18 @@ pub struct Identity {
 pub struct Cluster {
     id: ClusterId,
     epoch: u64,
+    /// With all that was decided, be it durable or not.
     state: Option<Arc<cluster::Cluster>>,
+    recordings: Recordings,
+    snapshots: Snapshots,
+    /// The nodes that tasks hear of.
+    told: Told,
     surroundings: Surroundings,
     nodes: BTreeMap<NodeId, Addr<Node>>,
     /// Attempts this actor has begun itself, or has had taken up.
     followed: HashSet<(u32, u32)>,
+    /// Attempts that are looked at again when they should be over.
+    paced: HashSet<(u32, u32)>,
     /// Tasks that have been offered to their nodes.
     offered: HashSet<u32>,
     /// Tasks that wait for others of the cluster to end.
@@ -102,13 +111,18 @@ impl Cluster {
         let Identity { id, epoch, generation } = identity;
         let logger = surroundings.logger.new(o!("cluster" => id.to_string()));
         let farewell = Farewell::new(id, generation, surroundings.registry.clone());
+        let snapshots = Snapshots::since(state.as_ref().map_or(0, |state| state.sequence));
         Self {
             id,
             epoch,
             state: state.map(Arc::new),
+            recordings: Recordings::default(),
+            snapshots,
+            told: Told::default(),
             surroundings,
             nodes: BTreeMap::new(),
             followed: HashSet::new(),
+            paced: HashSet::new(),
             offered: HashSet::new(),
             held_back: HeldBack::new(),
             ranks: HashMap::new(),
@@ -119,71 +133,12 @@ impl Cluster {
         }
     }
 
-    /// Applies events, makes them durable, and does what is due. The mailbox waits meanwhile, so nobody sees the new state
-    /// before it is durable; when it cannot be made so, this actor ends, and starts again from the journal.
-    fn record(&mut self, events: Vec<Event>, who: String, done: Done, ctx: &mut Context<Self>) {
-        if events.is_empty() {
-            done(self, Ok(()), ctx);
-            return;
-        }
-        // Nobody else holds the state as a rule, so that it is changed in place and not copied.
-        let mut next = self.state.take().map(Arc::unwrap_or_clone);
-        let sequence = next.as_ref().map_or(0, |state| state.sequence);
-        for event in &events {
-            apply(&mut next, event);
-        }
-        let Some(next) = next.map(Arc::new) else {
-            // Events that found no cluster: dropping `done` says so, and there is nothing to be live for.
-            self.end_in_order(ctx);
-            return;
-        };
-        self.state = Some(Arc::clone(&next));
-        let record = Record {
-            cluster: next,
-            epoch: self.epoch,
-            expected_sequence: sequence,
-            at: self.surroundings.clock.now(),
-            who,
-            events: events.clone(),
-        };
-        let durable = self.surroundings.journal.send(record);
-        ctx.wait(durable.into_actor(self).map(move |answer, actor, ctx| {
-            match answer.unwrap_or(Err(RecordError::Gone)) {
-                Ok(()) => {
-                    actor.note(&events);
-                    actor.pursue(&events, ctx);
-                    actor.relate(&events);
-                    done(actor, Ok(()), ctx);
-                }
-                Err(fault) => {
-                    actor.lose(&fault, ctx);
-                    done(actor, Err(fault), ctx);
-                }
-            }
-        }));
-    }
-
-    /// What was decided did not become durable: the state here is not the cluster's. Whoever owns the cluster now goes on
-    /// with it; otherwise it is taken up again from the journal.
-    fn lose(&mut self, fault: &RecordError, ctx: &mut Context<Self>) {
-        error!(self.logger, "events were not recorded"; "fault" => fault.to_string());
-        self.state = None;
-        if fault.is_fenced() {
-            for node in self.nodes.values() {
-                node.do_send(Cease);
-            }
-            self.end_in_order(ctx);
-        } else {
-            ctx.stop();
-        }
-    }
-
     fn end_in_order(&mut self, ctx: &mut Context<Self>) {
         self.farewell.in_order = true;
         ctx.stop();
     }
 
-    /// Learns and logs from what happened.
+    /// Notes what was decided, before what may start with it is offered.
     fn note(&mut self, events: &[Event]) {
         for event in events {
             match event {
@@ -198,13 +153,22 @@ impl Cluster {
                     self.offered.remove(task);
                     self.leave_pace(*task);
                 }
+                // Those that may start all the same are offered again with what is due.
+                Event::JobFailed { .. }
+                | Event::JobPaused { .. }
+                | Event::CareChanged { change: CareChange::Maintenance { .. }, .. } => self.withdraw(),
+                _ => {}
+            }
+        }
+    }
+
+    /// Tells people of what is durable now.
+    fn announce(&self, events: &[Event]) {
+        for event in events {
+            match event {
                 Event::JobFailed { message, .. } => {
                     info!(self.logger, "job failed"; "reason" => message);
-                    self.withdraw();
                 }
-                // Those that may start all the same are offered again with what is due.
-                Event::JobPaused { .. }
-                | Event::CareChanged { change: CareChange::Maintenance { .. }, .. } => self.withdraw(),
                 Event::JobEnded { status, .. } => {
                     info!(self.logger, "job ended"; "status" => status.as_str());
                     if *status == ClusterStatus::Terminated {
@@ -226,7 +190,8 @@ impl Cluster {
     }
 
     fn is_idle(&self) -> bool {
-        self.state.as_ref().is_some_and(|state| state.status != ClusterStatus::Pending)
+        let at_rest = |state: &Arc<cluster::Cluster>| state.status != ClusterStatus::Pending;
+        self.recordings.is_empty() && self.state.as_ref().is_some_and(at_rest)
     }
 }
 

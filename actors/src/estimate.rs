@@ -1,12 +1,13 @@
 //! How long tasks take, learned from those that succeeded.
 
 use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use cooperage_domain::cluster::{Cluster, Event, Job, Task};
-use cooperage_domain::plan::{Length, schedule};
+use cooperage_domain::plan::{Length, urgency};
 use cooperage_domain::task::TaskName;
 use cooperage_schema::{DurationHistory, DurationSample};
 
@@ -96,12 +97,13 @@ impl Estimates {
         self.1.load(Ordering::Relaxed)
     }
 
-    /// For each task of a job: the length of the longest path from its start to the end of the job, in ms.
+    /// How urgent each task of a job is: how long before its end it has to begin, in ms. Workers are taken to be enough; where
+    /// they are not, the pool gives them to whoever is most urgent.
     #[must_use]
     pub fn ranks(&self, cluster: &Cluster, job: &Job) -> HashMap<u32, i64> {
         let (graph, numbers) = job.graph();
         let durations = self.durations(cluster, job, &numbers);
-        let ranks = schedule::ranks(&graph, &durations);
+        let ranks = urgency(&graph, &durations, NonZeroUsize::MAX);
         numbers
             .into_iter()
             .zip(ranks)

@@ -1,46 +1,52 @@
 //! The way to the journal: events in, "it is durable" out.
 //!
 //! ```text
-//!   Cluster ──Record(events, state after them)──► Journal ──► the store's writer: many appends, one transaction
+//!   Cluster ──append(events, the rows they change)──► Journal ──► the store's writer: many appends, one transaction
 //! ```
 //!
-//! What failed because the database is away is tried again here, so that a short absence delays and loses nothing.
+//! It is no actor: a cluster hands its events to the writer itself, and the writer's thread tells it when they are durable.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix::{Actor, Context, Handler, Message, Recipient, ResponseFuture};
+use actix::Recipient;
 use cooperage_domain::cluster::{Cluster, EVENT_VERSION, Event};
 use cooperage_schema::{Append, AppendError, Journal as Writer, StoredEvent};
-use slog::{Logger, warn};
 use tokio::sync::oneshot;
 
 use crate::callbacks::Look;
 use crate::estimate::sample;
 use crate::projection::project;
 
-/// A snapshot is written after so many events, and when a job ends.
+/// A snapshot is written after so many events, more in a cluster that has more to write.
 const EVENTS_PER_SNAPSHOT: u64 = 500;
+/// At rest one is written when so many events, or a part of what there is to write, have come since the last one.
+const PART_AT_REST: u64 = 4;
 /// How often an append is tried again while the database is away: some two minutes in all.
-const MAX_TRIES: u32 = 64;
+pub(crate) const MAX_TRIES: u32 = 64;
 /// First pause between two tries; doubles.
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 /// Longest pause between two tries.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// The way to the journal.
+/// The pause after so many failures in a row, from 1.
+pub(crate) fn pause_after(failures: u32) -> Duration {
+    FIRST_PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(LONGEST_PAUSE)
+}
+
+/// The way to the journal. Cheap to clone.
+#[derive(Clone)]
 pub struct Journal {
     writer: Writer,
     /// Told when something is durable that hooks may have to be told.
     callbacks: Option<Recipient<Look>>,
-    logger: Logger,
 }
 
 impl Journal {
     /// In front of the store's writer.
     #[must_use]
-    pub const fn new(writer: Writer, logger: Logger) -> Self {
-        Self { writer, callbacks: None, logger }
+    pub const fn new(writer: Writer) -> Self {
+        Self { writer, callbacks: None }
     }
 
     /// Which tells these when there is something to tell.
@@ -48,49 +54,32 @@ impl Journal {
     pub fn with_callbacks(self, callbacks: Recipient<Look>) -> Self {
         Self { callbacks: Some(callbacks), ..self }
     }
-}
 
-impl Actor for Journal {
-    type Context = Context<Self>;
-
-    fn started(&mut self, ctx: &mut Self::Context) {
-        // Bounded by the number of live clusters: each waits for its answer before it records more.
-        ctx.set_mailbox_capacity(0);
-    }
-}
-
-/// Answered when everything that was given to the journal before is durable, or refused.
-#[derive(Debug, Clone, Copy, Message)]
-#[rtype(result = "()")]
-pub struct Flush;
-
-impl Handler<Flush> for Journal {
-    type Result = ResponseFuture<()>;
-
-    fn handle(&mut self, _: Flush, _: &mut Self::Context) -> Self::Result {
+    /// Waits until everything that was given to the journal before is durable, or refused.
+    pub async fn flush(&self) {
         let (sender, receiver) = oneshot::channel::<()>();
         // Empty work, behind all other in the writer's queue.
         self.writer.write(|_| Ok(()), move |_| drop(sender));
-        Box::pin(async { drop(receiver.await) })
+        drop(receiver.await);
     }
-}
 
-/// Make these events durable.
-#[derive(Debug, Message)]
-#[rtype(result = "Result<(), RecordError>")]
-pub struct Record {
-    /// The cluster with the events applied.
-    pub cluster: Arc<Cluster>,
-    /// Fencing number of this server's ownership.
-    pub epoch: u64,
-    /// Number of the last event before these.
-    pub expected_sequence: u64,
-    /// When they were decided, in ms since 1970.
-    pub at: i64,
-    /// On whose behalf.
-    pub who: String,
-    /// What happened.
-    pub events: Vec<Event>,
+    /// Gives an append to the writer, whose thread says what has become of it.
+    pub(crate) fn append(
+        &self,
+        append: Arc<Append>,
+        reply: impl FnOnce(Result<(), AppendError>) + Send + 'static,
+    ) {
+        self.writer.append(append, move |result| reply(result.map(drop)));
+    }
+
+    /// Tells those who make calls that there may be some, once what they are about is durable.
+    pub(crate) fn tell(&self, durable: &Append) {
+        if let Some(callbacks) =
+            self.callbacks.as_ref().filter(|_| !durable.projection.occurrences.is_empty())
+        {
+            callbacks.do_send(Look);
+        }
+    }
 }
 
 /// Why events are not durable.
@@ -115,79 +104,80 @@ impl RecordError {
     }
 }
 
-impl Handler<Record> for Journal {
-    type Result = ResponseFuture<Result<(), RecordError>>;
+/// When the last snapshot of a cluster was written, and thus when the next one is.
+///
+/// A snapshot takes time by the size of the cluster, its finished jobs included. So many events lie between two of them that
+/// none of them has to pay more for it, however large the cluster is and however long its journal.
+#[derive(Debug, Default)]
+pub(crate) struct Snapshots {
+    last: u64,
+}
 
-    fn handle(&mut self, record: Record, _: &mut Self::Context) -> Self::Result {
-        let (writer, logger) = (self.writer.clone(), self.logger.clone());
-        let callbacks = self.callbacks.clone();
-        Box::pin(async move {
-            let append = append(&record)?;
-            let callbacks = callbacks.filter(|_| !append.projection.occurrences.is_empty());
-            // The actor changes the state in place next time, which it can only when nobody else holds it.
-            let cluster = record.cluster.id;
-            drop(record);
-            let mut pause = FIRST_PAUSE;
-            for _ in 1..MAX_TRIES {
-                match append_once(&writer, append.clone()).await {
-                    Err(RecordError::Refused(fault)) if fault.is_retryable() => {
-                        warn!(logger, "the journal waits for the database"; "fault" => fault.to_string(),
-                            "cluster" => cluster.to_string());
-                        tokio::time::sleep(pause).await;
-                        pause = (pause * 2).min(LONGEST_PAUSE);
-                    }
-                    other => return told(other, callbacks.as_ref()),
-                }
-            }
-            told(append_once(&writer, append).await, callbacks.as_ref())
+impl Snapshots {
+    /// Of a cluster that was read at this event.
+    pub(crate) const fn since(last: u64) -> Self {
+        Self { last }
+    }
+
+    /// Whether one is due after `events`, the last that were applied.
+    fn is_due(&mut self, cluster: &Cluster, events: &[Event]) -> bool {
+        let since = cluster.sequence.saturating_sub(self.last);
+        let at_rest = events.iter().any(|event| matches!(event, Event::JobEnded { .. }));
+        let due = (at_rest && since >= size(cluster) / PART_AT_REST)
+            || (since >= EVENTS_PER_SNAPSHOT && since >= size(cluster));
+        if due {
+            self.last = cluster.sequence;
+        }
+        due
+    }
+}
+
+/// About how much a snapshot has to write, counted in what an event changes.
+fn size(cluster: &Cluster) -> u64 {
+    let tasks: usize = cluster.jobs.values().map(|job| job.tasks.len()).sum();
+    (tasks + cluster.units.len()) as u64
+}
+
+/// Events of a cluster that are to be made durable.
+pub(crate) struct Recorded<'a> {
+    /// With the events applied.
+    pub(crate) cluster: &'a Cluster,
+    /// Fencing number of this server's ownership.
+    pub(crate) epoch: u64,
+    /// Number of the last event before these.
+    pub(crate) expected_sequence: u64,
+    /// When they were decided, in ms since 1970.
+    pub(crate) at: i64,
+    /// On whose behalf.
+    pub(crate) who: String,
+}
+
+impl Recorded<'_> {
+    /// What is to be stored of `events`.
+    pub(crate) fn append(self, events: &[Event], snapshots: &mut Snapshots) -> Result<Append, RecordError> {
+        let unwritable = |fault: serde_json::Error| RecordError::Unwritable(fault.to_string());
+        let stored = |event: &Event| {
+            let json = serde_json::to_string(event).map_err(unwritable)?;
+            Ok(StoredEvent { version: EVENT_VERSION, json })
+        };
+        let stored = events.iter().map(stored).collect::<Result<Vec<_>, RecordError>>()?;
+        let cluster = self.cluster;
+        let mut projection = project(cluster, events);
+        projection.durations = events.iter().filter_map(|event| sample(cluster, event)).collect();
+        let snapshot = match snapshots.is_due(cluster, events) {
+            true => Some(serde_json::to_string(cluster).map_err(unwritable)?),
+            false => None,
+        };
+        Ok(Append {
+            cluster: cluster.id,
+            epoch: self.epoch,
+            expected_sequence: self.expected_sequence,
+            at_ms: self.at,
+            actor: "cluster".to_owned(),
+            who: self.who,
+            events: stored,
+            projection,
+            snapshot,
         })
     }
-}
-
-/// Tells those who make calls that there may be some, once what they are about is durable.
-fn told(outcome: Result<(), RecordError>, callbacks: Option<&Recipient<Look>>) -> Result<(), RecordError> {
-    if let (Ok(()), Some(callbacks)) = (&outcome, callbacks) {
-        callbacks.do_send(Look);
-    }
-    outcome
-}
-
-async fn append_once(writer: &Writer, append: Append) -> Result<(), RecordError> {
-    let (sender, receiver) = oneshot::channel();
-    writer.append(append, move |result| {
-        // Nobody waits any more when the actor is gone.
-        let _ = sender.send(result);
-    });
-    receiver.await.map_err(|_| RecordError::Gone)?.map(drop).map_err(RecordError::from)
-}
-
-fn append(record: &Record) -> Result<Append, RecordError> {
-    let write = |event: &Event| {
-        serde_json::to_string(event).map_err(|fault| RecordError::Unwritable(fault.to_string()))
-    };
-    let stored = |event: &Event| Ok(StoredEvent { version: EVENT_VERSION, json: write(event)? });
-    let events = record.events.iter().map(stored).collect::<Result<Vec<_>, RecordError>>()?;
-    let cluster = &record.cluster;
-    let mut projection = project(cluster, &record.events);
-    projection.durations = record.events.iter().filter_map(|event| sample(cluster, event)).collect();
-    let crossed = cluster.sequence / EVENTS_PER_SNAPSHOT > record.expected_sequence / EVENTS_PER_SNAPSHOT;
-    let ended = record.events.iter().any(|event| matches!(event, Event::JobEnded { .. }));
-    let snapshot = if crossed || ended {
-        let state =
-            serde_json::to_string(&**cluster).map_err(|fault| RecordError::Unwritable(fault.to_string()))?;
-        Some(state)
-    } else {
-        None
-    };
-    Ok(Append {
-        cluster: cluster.id,
-        epoch: record.epoch,
-        expected_sequence: record.expected_sequence,
-        at_ms: record.at,
-        actor: "cluster".to_owned(),
-        who: record.who.clone(),
-        events,
-        projection,
-        snapshot,
-    })
 }

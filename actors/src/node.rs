@@ -5,7 +5,8 @@
 //!                                  Node ◄──SlotGranted──
 //!   Cluster ◄────────Begin(task)── Node        the cluster journals the attempt before it answers with the order
 //!                                  Node ──Execute──► Provisioner
-//!   Cluster ◄──Report(task, …)──── Node        and only when that is durable, the next task
+//!   Cluster ◄──Report(task, …)──── Node        decided: the next task may be asked for, and is recorded behind it
+//!   Cluster ──Recorded(task, …)──► Node        durable: the provisioner may forget the report
 //! ```
 //!
 //! An attempt whose time is up is cancelled. A plugin that does not stop then is given up after a grace period, so that
@@ -23,7 +24,7 @@ use cooperage_domain::id::{ClusterId, NodeId};
 use cooperage_schema::Vault;
 use slog::{Logger, debug};
 
-pub use message::{Cease, Follow, Halt, Offer, Retire, Withdraw};
+pub use message::{Cease, Follow, Halt, Offer, Recorded, Retire, Withdraw};
 
 use crate::cluster::{Begin, Cluster, NodeFailed};
 use crate::handover::Handover;
@@ -73,6 +74,8 @@ pub struct Node {
     /// The attempt that is to be stopped, which may be on its way here.
     halted: Option<(u32, u32)>,
     current: Current,
+    /// Executions whose reports are not durable yet.
+    unsettled: Vec<Execution>,
 }
 
 /// What the node is doing. One thing, since it is one machine.
@@ -84,8 +87,8 @@ enum Current {
     Beginning,
     /// A task is being executed.
     Executing(Executing),
-    /// A result is being recorded.
-    Reporting(Execution),
+    /// A result is being decided on.
+    Reporting,
 }
 
 /// The execution a node waits for.
@@ -107,7 +110,17 @@ impl Node {
         logger: Logger,
     ) -> Self {
         let (waiting, current) = (BTreeMap::new(), Current::Idle);
-        Self { identity, cluster, colleagues, grace, logger, waiting, halted: None, current }
+        Self {
+            identity,
+            cluster,
+            colleagues,
+            grace,
+            logger,
+            waiting,
+            halted: None,
+            current,
+            unsettled: Vec::new(),
+        }
     }
 
     /// The task with the longest path behind it; among equals the one planned first.
@@ -119,7 +132,7 @@ impl Node {
         let Some(Offer { rank, urgent, .. }) = self.first() else { return };
         match self.current {
             Current::Idle | Current::Queued => {}
-            Current::Beginning | Current::Executing(_) | Current::Reporting(_) => return,
+            Current::Beginning | Current::Executing(_) | Current::Reporting => return,
         }
         self.current = Current::Queued;
         self.colleagues.pool.do_send(RequestSlot {

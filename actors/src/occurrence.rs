@@ -15,8 +15,8 @@ pub fn occurrences(cluster: &Cluster, events: &[Event]) -> Vec<Occurrence> {
 
 fn occurrence(cluster: &Cluster, sequence: u64, event: &Event) -> Option<Occurrence> {
     let (at_ms, job, lease) = match event {
-        Event::JobEnded { at, job, .. } => (*at, cluster.jobs.get(job), None),
-        Event::LayoutRefused { at, .. } => (*at, cluster.jobs.get(&1), None),
+        Event::JobEnded { at, job, .. } => (*at, cluster.job(*job), None),
+        Event::LayoutRefused { at, .. } => (*at, cluster.job(1), None),
         Event::LeaseWarned { at, expires } => (*at, None, Some(*expires)),
         _ => return None,
     };

@@ -21,20 +21,25 @@ pub fn project(cluster: &Cluster, events: &[Event]) -> Projection {
     let latest = cluster.latest_job();
     let task_row = |number: &u32| latest.and_then(|job| job.tasks.get(number)).map(task_row);
     Projection {
-        cluster: Some(cluster_row(cluster)),
+        cluster: events.iter().any(changes_cluster).then(|| cluster_row(cluster)),
         nodes: touched
             .nodes
             .iter()
             .filter_map(|id| cluster.nodes.get(id))
             .map(|n| node_row(cluster, n))
             .collect(),
-        jobs: touched.jobs.iter().filter_map(|number| cluster.jobs.get(number)).map(job_row).collect(),
+        jobs: touched.jobs.iter().filter_map(|number| cluster.job(*number)).map(job_row).collect(),
         tasks: touched.tasks.iter().filter_map(task_row).collect(),
         durations: Vec::new(),
         occurrences: occurrences(cluster, events),
         ancestry: ancestry_row(cluster, events),
         gone: touched.gone.into_iter().collect(),
     }
+}
+
+/// Whether lists show a cluster otherwise after an event: that a task begins changes only the task and its node.
+const fn changes_cluster(event: &Event) -> bool {
+    !matches!(event, Event::AttemptStarted { .. })
 }
 
 #[derive(Default)]
@@ -137,7 +142,7 @@ fn cluster_row(cluster: &Cluster) -> ClusterRow {
         steps_total: job.map_or(0, |job| u32::try_from(job.tasks.len()).unwrap_or(u32::MAX)),
         steps_done: job.map_or(0, |job| job.done),
         message: job.and_then(|job| job.message.clone()),
-        summary: cluster.summary().to_string(),
+        summary: cluster.summary_text(),
     }
 }
 

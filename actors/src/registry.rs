@@ -53,7 +53,7 @@ pub struct Office {
     /// Everything durable.
     pub store: Store,
     /// Makes events durable.
-    pub journal: Addr<Journal>,
+    pub journal: Journal,
     /// Keeps deadlines.
     pub janitor: Addr<Janitor>,
     /// Carries tasks out in this process.

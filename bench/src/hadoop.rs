@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use cooperage_domain::entity::{ActionSpec, Requirement, Service, ServiceAction};
+use cooperage_domain::entity::{ActionSpec, Requirement, Scope, Service, ServiceAction};
 use cooperage_domain::id::NodeId;
 use cooperage_domain::plan::{
     AwaitUnplanned, Graph, PlanError, PlanInput, PlanNode, PlannedTask, Unit, UnitId, Wanted, converge, graph,
@@ -12,7 +12,7 @@ use cooperage_domain::plan::{
 use cooperage_domain::task::TaskName;
 use fastrand::Rng;
 
-/// A service: what it needs to run, what it needs to be installed, and whether it is on all worker nodes or on one master.
+/// A service: what it needs to run, what it needs on its node to be installed, and whether it is on all worker nodes or on one master.
 struct Kind {
     name: &'static str,
     needs: &'static [&'static str],
@@ -110,9 +110,9 @@ fn service(kind: &Kind) -> Service {
     };
     let spec = || ActionSpec { automator: "shell".into(), fields: BTreeMap::new(), timeout: None };
     service.provisioner.actions = actions.iter().map(|action| (*action, spec())).collect();
-    let named = |names: &[&str]| names.iter().map(|&name| Requirement::plain(name)).collect();
-    service.dependencies.runtime.requires = named(kind.needs);
-    service.dependencies.install.requires = named(kind.installed_after);
+    service.dependencies.runtime.requires = kind.needs.iter().map(|&name| Requirement::plain(name)).collect();
+    let here = |&name: &&str| Requirement { scope: Scope::Node, ..Requirement::plain(name) };
+    service.dependencies.install.requires = kind.installed_after.iter().map(here).collect();
     service
 }
 

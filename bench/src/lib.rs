@@ -7,6 +7,7 @@
 pub mod figure;
 mod grid;
 mod hadoop;
+mod journal;
 mod schedule;
 mod solver;
 pub mod ssh;
@@ -14,6 +15,7 @@ pub mod ssh;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use cooperage_schema::{DatabaseUrl, StoreError};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -27,6 +29,8 @@ pub enum Subject {
     Schedule,
     /// How long layouts, and why there are none, are looked for.
     Solver,
+    /// How fast tasks follow each other when they take no time, and what idle actors keep in memory.
+    Journal,
     /// How many tasks are done over SSH, beside other tools.
     Ssh,
 }
@@ -38,6 +42,8 @@ pub struct Thoroughness {
     pub quick: bool,
     /// The program that is started where a whole server is measured.
     pub program: PathBuf,
+    /// A PostgreSQL server on which databases may be made and dropped; without it that engine is not measured.
+    pub database_url: Option<DatabaseUrl>,
     /// A folder with other tools in its `bin/`, to be measured beside ours; others are found as programs are.
     pub peers: Option<PathBuf>,
 }
@@ -64,6 +70,15 @@ pub enum BenchError {
         /// What is wrong with it.
         fault: String,
     },
+    /// A folder for temporary files, or a thread, is not to be had.
+    #[error("cannot begin: {0}; check the folder for temporary files (TMPDIR)")]
+    Folder(std::io::Error),
+    /// A database cannot be made.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// What was measured has ended.
+    #[error("what is measured broke off: {0}")]
+    Ended(String),
     /// What was measured cannot be written as JSON.
     #[error("cannot write down what was measured: {0}")]
     Report(#[from] serde_json::Error),
@@ -71,7 +86,7 @@ pub enum BenchError {
 
 impl Subject {
     /// All of them, in the order in which they are measured.
-    pub const ALL: [Self; 3] = [Self::Schedule, Self::Solver, Self::Ssh];
+    pub const ALL: [Self; 4] = [Self::Schedule, Self::Solver, Self::Journal, Self::Ssh];
 
     /// As it stands in a report.
     #[must_use]
@@ -79,6 +94,7 @@ impl Subject {
         match self {
             Self::Schedule => "schedule",
             Self::Solver => "solver",
+            Self::Journal => "journal",
             Self::Ssh => "ssh",
         }
     }
@@ -91,6 +107,7 @@ impl Subject {
         match self {
             Self::Schedule => schedule::measure(how.quick),
             Self::Solver => solver::measure(how.quick),
+            Self::Journal => journal::measure(how),
             Self::Ssh => ssh::measure(how),
         }
     }

@@ -4,12 +4,13 @@ use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use cooperage_domain::plan::predict::stage_makespan;
-use cooperage_domain::plan::{bounds, predict};
+use cooperage_domain::plan::{PlannedTask, bounds, predict};
 use fastrand::Rng;
 use serde::Serialize;
 
 use crate::figure::{Figure, Target};
-use crate::{BenchError, Grid, Section, hadoop, milliseconds};
+use crate::hadoop::{Cluster, draw};
+use crate::{BenchError, Grid, Section, milliseconds};
 
 /// Numbers of nodes, and how many clusters of each are drawn.
 const SIZES: [(u32, u32); 8] =
@@ -31,9 +32,10 @@ struct Size {
     worst_ratio: f64,
     /// Makespan ÷ the bound that knows what a node has to do meanwhile, on the average.
     mean_ratio_to_nodes: f64,
-    /// How long Coopr's stages take ÷ how long we take: the average and the worst.
+    /// How long Coopr's stages take ÷ how long we take, by the same workers, and with a worker for each node.
     mean_gain: f64,
-    least_gain: f64,
+    mean_gain_with_all: f64,
+    least_gain_with_all: f64,
     /// How long it takes to schedule one, in ms.
     milliseconds: f64,
 }
@@ -50,6 +52,7 @@ struct Run {
     ratio: f64,
     ratio_to_nodes: f64,
     gain: f64,
+    gain_with_all: f64,
     milliseconds: f64,
 }
 
@@ -75,7 +78,7 @@ pub fn measure(quick: bool) -> Result<Section, BenchError> {
 
 /// A quarter of the nodes to all of them can be worked on at once.
 fn run(seed: u64, nodes: u32) -> Result<Run, BenchError> {
-    let planned = hadoop::draw(seed, nodes);
+    let planned = draw(seed, nodes);
     let cluster = planned.map_err(|fault| BenchError::Question {
         question: format!("cluster {seed} of {nodes} nodes"),
         fault: fault.to_string(),
@@ -86,14 +89,22 @@ fn run(seed: u64, nodes: u32) -> Result<Run, BenchError> {
     let predicted = predict(&cluster.graph, |task| cluster.durations[task.index], workers);
     let taken = begun.elapsed();
     let closer = bounds::lower_bound(&cluster.graph, &cluster.durations, workers);
-    let stages = stage_makespan(&cluster.graph, |task| cluster.durations[task.index], workers);
+    let all = NonZeroUsize::new(nodes as usize).unwrap_or(NonZeroUsize::MIN);
     Ok(Run {
         tasks: cluster.graph.len(),
         ratio: predicted.makespan.as_secs_f64() / predicted.lower_bound.as_secs_f64(),
         ratio_to_nodes: predicted.makespan.as_secs_f64() / closer.as_secs_f64(),
-        gain: stages.as_secs_f64() / predicted.makespan.as_secs_f64(),
+        gain: gain(&cluster, workers),
+        gain_with_all: gain(&cluster, all),
         milliseconds: milliseconds(taken),
     })
+}
+
+/// How long the same tasks take in stages ÷ how long they take.
+fn gain(cluster: &Cluster, workers: NonZeroUsize) -> f64 {
+    let duration = |task: &PlannedTask| cluster.durations[task.index];
+    let ours = predict(&cluster.graph, duration, workers).makespan;
+    stage_makespan(&cluster.graph, duration, workers).as_secs_f64() / ours.as_secs_f64()
 }
 
 fn size(nodes: u32, runs: &[Run]) -> Size {
@@ -105,7 +116,8 @@ fn size(nodes: u32, runs: &[Run]) -> Size {
         worst_ratio: runs.iter().map(|run| run.ratio).fold(0.0, f64::max),
         mean_ratio_to_nodes: mean(runs.iter().map(|run| run.ratio_to_nodes)),
         mean_gain: mean(runs.iter().map(|run| run.gain)),
-        least_gain: runs.iter().map(|run| run.gain).fold(f64::MAX, f64::min),
+        mean_gain_with_all: mean(runs.iter().map(|run| run.gain_with_all)),
+        least_gain_with_all: runs.iter().map(|run| run.gain_with_all).fold(f64::MAX, f64::min),
         milliseconds: mean(runs.iter().map(|run| run.milliseconds)),
     }
 }
@@ -131,8 +143,8 @@ impl Schedules {
         for (nodes, least) in [(10, 1.6), (100, 2.0)] {
             let of_size = self.sizes.iter().find(|size| size.nodes == nodes);
             figures.extend(of_size.map(|size| {
-                let what = format!("stage plan ÷ ours, {nodes} nodes");
-                Figure::new(what, size.mean_gain, "", Target::AtLeast(least))
+                let what = format!("stage plan ÷ ours, {nodes} nodes with a worker each");
+                Figure::new(what, size.mean_gain_with_all, "", Target::AtLeast(least))
             }));
         }
         figures
@@ -148,12 +160,23 @@ impl Schedules {
                 format!("{:.3}", size.worst_ratio),
                 format!("{:.3}", size.mean_ratio_to_nodes),
                 format!("{:.2}", size.mean_gain),
-                format!("{:.2}", size.least_gain),
+                format!("{:.2}", size.mean_gain_with_all),
+                format!("{:.2}", size.least_gain_with_all),
                 format!("{:.2} ms", size.milliseconds),
             ]
         };
-        let headings =
-            ["NODES", "CLUSTERS", "TASKS", "RATIO", "WORST", "CLOSER", "STAGES", "LEAST", "SCHEDULED IN"];
+        let headings = [
+            "NODES",
+            "CLUSTERS",
+            "TASKS",
+            "RATIO",
+            "WORST",
+            "CLOSER",
+            "STAGES",
+            "ALL WORKERS",
+            "LEAST",
+            "SCHEDULED IN",
+        ];
         Grid::new(headings, self.sizes.iter().map(row))
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cooperage_domain::entity::{ClusterTemplate, HardwareType, ImageType, Service};
-use cooperage_domain::layout::{Catalog, Layout, LayoutRequest, NoLayout, explain, solve};
+use cooperage_domain::layout::{Catalog, Layout, LayoutRequest, NoLayout, Objective, explain, solve};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -43,6 +43,7 @@ struct Question {
     hardware: Vec<HardwareType>,
     images: Vec<ImageType>,
     nodes: u32,
+    objective: Objective,
     /// In ms.
     target: f64,
 }
@@ -67,6 +68,10 @@ pub fn measure(quick: bool) -> Result<Section, BenchError> {
         answers.push(exclusive(100, *nodes, 1)?.answer(times)?);
     }
     answers.push(exclusive(100, largest, largest / 50)?.answer(times)?);
+    for objective in [Objective::Cheapest, Objective::FewestNodes, Objective::Spread] {
+        answers.push(constrained(60, 100, 0)?.best_at(objective).answer(times)?);
+        answers.push(exclusive(100, largest, 1)?.best_at(objective).answer(times)?);
+    }
     let explained = exclusive(100, largest, 1)?;
     answers.push(explained.explain(times)?);
     let solutions = Solutions { answers };
@@ -135,7 +140,14 @@ fn question(
     let names: Vec<String> = (0..services).map(name).collect();
     let template = json!({"name": "bench", "defaults": {"services": names}, "constraints": constraints});
     let service = |name: &String| read(json!({"name": name}));
-    let hardware = |name: &str| read(json!({"name": name, "providermap": {"cloud": {"flavor": name}}}));
+    let hardware = |name: &str| {
+        let price = match name {
+            "large" => "4",
+            "medium" => "2",
+            _ => "1",
+        };
+        read(json!({"name": name, "providermap": {"cloud": {"flavor": name, "price": price}}}))
+    };
     let image = |name: &str| read(json!({"name": name, "providermap": {"cloud": {"image": name}}}));
     Ok(Question {
         name: name_of,
@@ -144,15 +156,24 @@ fn question(
         hardware: ["large", "medium", "small"].into_iter().map(hardware).collect::<Result<_, _>>()?,
         images: ["debian", "fedora"].into_iter().map(image).collect::<Result<_, _>>()?,
         nodes,
+        objective: Objective::default(),
         target,
     })
 }
 
 impl Question {
+    /// The same, asked for something else than many services on each node.
+    fn best_at(mut self, objective: Objective) -> Self {
+        self.name = format!("{}, {}", self.name, objective.as_str());
+        self.objective = objective;
+        self
+    }
+
     fn ask(&self) -> Result<Layout, NoLayout> {
-        let Self { template, services, hardware, images, nodes, .. } = self;
+        let Self { template, services, hardware, images, nodes, objective, .. } = self;
         let catalog = Catalog { template, provider: "cloud", hardware, images, services };
-        solve(&catalog, &LayoutRequest { machines: *nodes, ..LayoutRequest::default() })
+        let (machines, objective) = (*nodes, *objective);
+        solve(&catalog, &LayoutRequest { machines, objective, ..LayoutRequest::default() })
     }
 
     fn answer(&self, times: usize) -> Result<Answer, BenchError> {

@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 use crate::entity::{Provider, ServiceAction};
 use crate::error_kind::ErrorKind;
 use crate::id::{ClusterId, JobId, NodeId, TaskId};
+use crate::neighbours::Neighbours;
 
 /// One thing done to a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -177,7 +178,7 @@ pub struct TaskConfig {
     /// All nodes of the cluster, this one included.
     #[serde(default)]
     #[schema(value_type = BTreeMap<String, NodeProperties>)]
-    pub nodes: BTreeMap<NodeId, NodeProperties>,
+    pub nodes: Neighbours,
     /// What earlier tasks of this node reported under `result`, laid flat beside the rest.
     #[serde(flatten)]
     #[schema(ignore)]

@@ -14,7 +14,7 @@ use crate::bulk::{Insert, Present};
 use crate::durations;
 use crate::engine::Engine;
 use crate::error::StoreError;
-use crate::fence::{self, Admission};
+use crate::fence::{self, Admission, Heads, Remembered};
 use crate::occurrences::OCCURRENCES;
 use crate::projection::{CLUSTERS, JOBS, NODES, Projection, TASKS, TERMINATED};
 use crate::sql::Value;
@@ -60,26 +60,35 @@ pub(crate) type Results = Vec<Result<Appended, AppendError>>;
 pub(crate) fn append_all(
     engine: &mut Engine,
     server: &str,
+    known: &mut Remembered,
     appends: &[&Append],
 ) -> Result<Results, StoreError> {
     if appends.is_empty() {
         return Ok(Vec::new());
     }
-    match engine.savepoint(|engine| append_group(engine, server, appends)) {
-        Ok(results) => Ok(results),
+    match engine.savepoint(|engine| append_group(engine, server, known, appends)) {
+        Ok((results, heads)) => {
+            known.learn(heads);
+            Ok(results)
+        }
         Err(fault) if fault.spoils_transaction() => Err(fault),
         Err(fault) if appends.len() == 1 => Ok(vec![Err(fault.into())]),
         Err(_) => {
             let (first, second) = appends.split_at(appends.len() / 2);
-            let mut results = append_all(engine, server, first)?;
-            results.extend(append_all(engine, server, second)?);
+            let mut results = append_all(engine, server, known, first)?;
+            results.extend(append_all(engine, server, known, second)?);
             Ok(results)
         }
     }
 }
 
-fn append_group(engine: &mut Engine, server: &str, appends: &[&Append]) -> Result<Results, StoreError> {
-    let mut heads = fence::heads(engine, appends)?;
+fn append_group(
+    engine: &mut Engine,
+    server: &str,
+    known: &Remembered,
+    appends: &[&Append],
+) -> Result<(Results, Heads), StoreError> {
+    let mut heads = fence::heads(engine, known, appends)?;
     let mut results = Vec::with_capacity(appends.len());
     let mut accepted: Vec<&Append> = Vec::with_capacity(appends.len());
     let mut claimed: Vec<&Append> = Vec::new();
@@ -100,7 +109,7 @@ fn append_group(engine: &mut Engine, server: &str, appends: &[&Append]) -> Resul
     write_events(engine, &accepted)?;
     write_projections(engine, &accepted)?;
     write_snapshots(engine, &accepted)?;
-    Ok(results)
+    Ok((results, heads))
 }
 
 fn write_claims(engine: &mut Engine, server: &str, appends: &[&Append]) -> QueryResult<()> {

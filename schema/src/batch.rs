@@ -1,11 +1,14 @@
 //! Everything that shares one transaction.
 
+use std::sync::Arc;
+
 use cooperage_domain::audit::Record;
 
 use crate::answer::Answer;
 use crate::append::{Append, AppendError, Appended};
 use crate::engine::Engine;
 use crate::error::StoreError;
+use crate::fence::Remembered;
 use crate::output::OutputChunk;
 use crate::work::Work;
 use crate::{append_batch, audit, output};
@@ -13,7 +16,7 @@ use crate::{append_batch, audit, output};
 /// One thing to be made durable.
 pub(crate) enum Job {
     /// Events of a cluster.
-    Append(Box<Append>, Answer<Appended, AppendError>),
+    Append(Arc<Append>, Answer<Appended, AppendError>),
     /// Something a task printed.
     Output(OutputChunk, Answer<u64, StoreError>),
     /// Something that somebody did.
@@ -49,7 +52,7 @@ impl Job {
 /// that of the appends among themselves, of the chunks, and of the other work.
 #[derive(Default)]
 pub(crate) struct Batch {
-    appends: Vec<(Box<Append>, Answer<Appended, AppendError>)>,
+    appends: Vec<(Arc<Append>, Answer<Appended, AppendError>)>,
     outputs: Vec<(OutputChunk, Answer<u64, StoreError>)>,
     audits: Vec<(Box<Record>, Answer<u64, StoreError>)>,
     work: Vec<Box<dyn Work>>,
@@ -89,15 +92,34 @@ impl Batch {
     ///
     /// # Errors
     /// When nothing of it could be stored.
-    pub(crate) fn store(&mut self, engine: &mut Engine, server: &str) -> Result<Outcomes, StoreError> {
-        let outcomes = self.run(engine, server)?;
-        engine.commit()?;
-        Ok(outcomes)
+    pub(crate) fn store(
+        &mut self,
+        engine: &mut Engine,
+        server: &str,
+        known: &mut Remembered,
+    ) -> Result<Outcomes, StoreError> {
+        let stored = self.run(engine, server, known).and_then(|outcomes| {
+            engine.commit()?;
+            Ok(outcomes)
+        });
+        // Other work may have changed who owns what; and what was not committed is not so.
+        if stored.is_err() || !self.work.is_empty() {
+            known.forget();
+        }
+        stored
     }
 
-    fn run(&mut self, engine: &mut Engine, server: &str) -> Result<Outcomes, StoreError> {
+    fn run(
+        &mut self,
+        engine: &mut Engine,
+        server: &str,
+        known: &mut Remembered,
+    ) -> Result<Outcomes, StoreError> {
         let appends: Vec<&Append> = self.appends.iter().map(|(append, _)| &**append).collect();
-        let appends = append_batch::append_all(engine, server, &appends)?;
+        if !appends.is_empty() {
+            known.refresh(engine)?;
+        }
+        let appends = append_batch::append_all(engine, server, known, &appends)?;
         let chunks: Vec<&OutputChunk> = self.outputs.iter().map(|(chunk, _)| chunk).collect();
         let outputs = output::store_all(engine, &chunks)?;
         let mut work = Vec::with_capacity(self.work.len());

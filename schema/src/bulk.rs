@@ -1,12 +1,16 @@
 //! Many rows into one table, as fast as each engine can.
 //!
 //! PostgreSQL gets one statement with one array per column, however many rows there are: a batch costs one round trip
-//! per table. SQLite has no round trips, and runs one prepared statement per row.
+//! per table. SQLite has no round trips, and runs one prepared statement for each [`ROWS`] rows, and for each of the rest.
 
 use diesel::prelude::*;
 
 use crate::engine::Engine;
 use crate::sql::{Statement, Value};
+
+/// So many rows go into one statement of SQLite. What is done once for each statement vanishes beside them, and preparing it
+/// is done once for a connection.
+const ROWS: usize = 16;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,11 +39,12 @@ pub(crate) enum Present {
     },
 }
 
-/// The two statements that write rows into one table.
+/// The statements that write rows into one table.
 #[derive(Debug)]
 pub(crate) struct Insert {
     columns: &'static [(&'static str, Holds)],
     one_row: String,
+    some_rows: String,
     #[cfg(feature = "postgres")]
     all_rows: String,
 }
@@ -49,9 +54,11 @@ impl Insert {
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
         let head = format!("INSERT INTO {table} ({})", names.join(", "));
         let tail = conflict_clause(&names, present);
+        let row = format!("({})", vec!["?"; names.len()].join(", "));
         Self {
             columns,
-            one_row: format!("{head} VALUES ({}){tail}", vec!["?"; names.len()].join(", ")),
+            one_row: format!("{head} VALUES {row}{tail}"),
+            some_rows: format!("{head} VALUES {}{tail}", vec![row.as_str(); ROWS].join(", ")),
             #[cfg(feature = "postgres")]
             all_rows: format!("{head} SELECT * FROM unnest({}){tail}", arrays(columns)),
         }
@@ -65,7 +72,13 @@ impl Insert {
         }
         match engine {
             Engine::Sqlite(connection) => {
-                for row in values.chunks_exact(self.columns.len()) {
+                let width = self.columns.len();
+                let some = values.chunks_exact(width * ROWS);
+                let rest = some.remainder();
+                for rows in some {
+                    Statement::<_>::new(&self.some_rows, rows).execute(connection)?;
+                }
+                for row in rest.chunks_exact(width) {
                     Statement::<_>::new(&self.one_row, row).execute(connection)?;
                 }
             }

@@ -1,6 +1,7 @@
 //! Who may append to a cluster's journal, and where it ends: checked before anything is written.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};
@@ -15,7 +16,7 @@ use crate::tables::journal;
 #[derive(Debug, Clone)]
 pub(crate) struct Head {
     pub(crate) epoch: u64,
-    pub(crate) server: String,
+    pub(crate) server: Arc<str>,
     pub(crate) sequence: u64,
 }
 
@@ -35,11 +36,56 @@ const ALL_HEADS: &str = "SELECT o.cluster, o.epoch, o.server, \
     (SELECT max(j.sequence) FROM journal j WHERE j.cluster = o.cluster) \
     FROM ownership o WHERE o.cluster = ANY(?) FOR SHARE OF o";
 
-/// Reads the heads of all clusters that are appended to.
-pub(crate) fn heads(engine: &mut Engine, appends: &[&Append]) -> QueryResult<Heads> {
+/// Heads that the writer remembers from one transaction to the next, so that it need not read them again. On SQLite only: on
+/// PostgreSQL the rows must be locked each time.
+#[derive(Debug, Default)]
+pub(crate) struct Remembered {
+    heads: Heads,
+    /// What SQLite says of the writes of others; another number, and nothing that was read before counts.
+    others: Option<i64>,
+}
+
+/// Most heads that are remembered.
+const REMEMBERED: usize = 65_536;
+
+impl Remembered {
+    /// In a transaction that has just begun: nobody else writes until it ends.
+    pub(crate) fn refresh(&mut self, engine: &mut Engine) -> QueryResult<()> {
+        if let Engine::Sqlite(connection) = engine {
+            let others = Statement::<Value<'_>, BigInt>::new(OTHERS, &[]).get_result(connection)?;
+            if self.others != Some(others) || self.heads.len() > REMEMBERED {
+                *self = Self { heads: Heads::new(), others: Some(others) };
+            }
+        }
+        Ok(())
+    }
+
+    /// What was remembered may not be so any more.
+    pub(crate) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// What has become of heads that this transaction wrote.
+    pub(crate) fn learn(&mut self, heads: Heads) {
+        if self.others.is_some() {
+            self.heads.extend(heads);
+        }
+    }
+}
+
+/// Changes when another connection has written.
+const OTHERS: &str = "SELECT data_version FROM pragma_data_version";
+
+/// The heads of all clusters that are appended to.
+pub(crate) fn heads(engine: &mut Engine, known: &Remembered, appends: &[&Append]) -> QueryResult<Heads> {
     let mut clusters: Vec<u64> = appends.iter().map(|append| append.cluster.0).collect();
     clusters.sort_unstable();
     clusters.dedup();
+    let mut heads = Heads::with_capacity(clusters.len());
+    clusters.retain(|cluster| match known.heads.get(cluster) {
+        Some(head) => heads.insert(*cluster, head.clone()).is_some(),
+        None => true,
+    });
     let mut rows: Vec<(i64, i64, String, Option<i64>)> = Vec::with_capacity(clusters.len());
     match engine {
         Engine::Sqlite(connection) => {
@@ -58,12 +104,13 @@ pub(crate) fn heads(engine: &mut Engine, appends: &[&Append]) -> QueryResult<Hea
     let head = |(cluster, epoch, server, sequence): (i64, i64, String, Option<i64>)| {
         let head = Head {
             epoch: epoch.cast_unsigned(),
-            server,
+            server: server.into(),
             sequence: sequence.unwrap_or_default().cast_unsigned(),
         };
         (cluster.cast_unsigned(), head)
     };
-    Ok(rows.into_iter().map(head).collect())
+    heads.extend(rows.into_iter().map(head));
+    Ok(heads)
 }
 
 /// What is to be done with an append that may be stored.
@@ -94,7 +141,7 @@ pub(crate) fn admit(
             return Err(AppendError::Conflict { cluster, expected: append.expected_sequence, head: 0 });
         }
         let sequence = append.last_sequence();
-        heads.insert(cluster.0, Head { epoch: append.epoch, server: server.to_owned(), sequence });
+        heads.insert(cluster.0, Head { epoch: append.epoch, server: server.into(), sequence });
         return Ok(Admission::WriteAndClaim);
     };
     if head.epoch != append.epoch {
@@ -102,7 +149,7 @@ pub(crate) fn admit(
             cluster,
             epoch: append.epoch,
             current: head.epoch,
-            server: head.server.clone(),
+            server: head.server.to_string(),
         });
     }
     if head.sequence == append.expected_sequence {

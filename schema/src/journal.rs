@@ -86,8 +86,12 @@ impl Journal {
     }
 
     /// Makes events durable, with their projection, and calls back when they are. Never blocks.
-    pub fn append(&self, append: Append, reply: impl FnOnce(Result<Appended, AppendError>) + Send + 'static) {
-        self.offer(Job::Append(Box::new(append), Answer::new(reply)));
+    pub fn append(
+        &self,
+        append: impl Into<Arc<Append>>,
+        reply: impl FnOnce(Result<Appended, AppendError>) + Send + 'static,
+    ) {
+        self.offer(Job::Append(append.into(), Answer::new(reply)));
     }
 
     /// Like [`Journal::append`], and waits for it.
@@ -95,7 +99,7 @@ impl Journal {
     /// # Errors
     /// When nothing of it is stored.
     pub fn append_blocking(&self, append: Append) -> Result<Appended, AppendError> {
-        self.wait_for(|answer| Job::Append(Box::new(append), answer))
+        self.wait_for(|answer| Job::Append(Arc::new(append), answer))
     }
 
     /// Stores something a task printed, and calls back with its number. Never blocks.

@@ -43,6 +43,20 @@ impl FromStr for DatabaseUrl {
     }
 }
 
+impl DatabaseUrl {
+    /// Another database of the same server.
+    pub(crate) fn with_database(&self, name: &str) -> Result<Self, StoreError> {
+        let Self::Postgres(text) = self else {
+            let fault = "is a file, and a server is needed";
+            return Err(StoreError::BadUrl { url: self.to_string(), fault });
+        };
+        let authority = text.find("://").map_or(0, |at| at + 3);
+        let end = text[authority..].find(['/', '?']).map_or(text.len(), |at| authority + at);
+        let options = text[end..].find('?').map_or("", |at| &text[end + at..]);
+        Ok(Self::Postgres(format!("{}/{name}{options}", &text[..end])))
+    }
+}
+
 impl fmt::Display for DatabaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -92,6 +106,20 @@ mod tests {
             let fault = text.parse::<DatabaseUrl>().unwrap_err().to_string();
             assert!(fault.contains("postgres://") && fault.contains("path"), "{fault}");
         }
+    }
+
+    #[test]
+    fn another_database_of_a_server_is_named_in_its_place() {
+        for (url, other) in [
+            ("postgres://ann:s3@db:5433/coop?x=/1", "postgres://ann:s3@db:5433/new?x=/1"),
+            ("postgres://db", "postgres://db/new"),
+            ("postgres://db?host=%2Ftmp", "postgres://db/new?host=%2Ftmp"),
+            ("postgresql:///coop?user=a", "postgresql:///new?user=a"),
+        ] {
+            let url = DatabaseUrl::Postgres(url.to_owned());
+            assert_eq!(url.with_database("new"), Ok(DatabaseUrl::Postgres(other.to_owned())));
+        }
+        assert!(DatabaseUrl::Sqlite("db".into()).with_database("new").is_err());
     }
 
     #[cfg(feature = "postgres")]

@@ -12,6 +12,7 @@ use std::time::Duration;
 use crate::batch::{Batch, Job};
 use crate::engine::{Engine, Role};
 use crate::error::StoreError;
+use crate::fence::Remembered;
 use crate::journal::Counts;
 use crate::url::DatabaseUrl;
 
@@ -39,11 +40,20 @@ pub(crate) struct Writer {
     engine: Option<Engine>,
     back_off: Duration,
     counts: Arc<Counts>,
+    /// Of the present connection.
+    known: Remembered,
 }
 
 impl Writer {
-    pub(crate) const fn new(url: DatabaseUrl, server: String, engine: Engine, counts: Arc<Counts>) -> Self {
-        Self { url, server, engine: Some(engine), back_off: FIRST_BACK_OFF, counts }
+    pub(crate) fn new(url: DatabaseUrl, server: String, engine: Engine, counts: Arc<Counts>) -> Self {
+        Self {
+            url,
+            server,
+            engine: Some(engine),
+            back_off: FIRST_BACK_OFF,
+            counts,
+            known: Remembered::default(),
+        }
     }
 
     /// Works until it is told to close, or until nobody is left who could give it work.
@@ -80,7 +90,7 @@ impl Writer {
                 return;
             }
         };
-        match batch.store(&mut engine, &self.server) {
+        match batch.store(&mut engine, &self.server, &mut self.known) {
             Ok(outcomes) => {
                 self.engine = Some(engine);
                 self.counts.stored(batch.len() as u64);
@@ -118,6 +128,7 @@ impl Writer {
         {
             return Ok(engine);
         }
+        self.known.forget();
         let mut engine = Engine::open(&self.url, Role::Writer)?;
         engine.begin()?;
         self.back_off = FIRST_BACK_OFF;

@@ -27,6 +27,7 @@ mod export;
 mod founding;
 mod identity;
 mod import_export;
+mod layouts;
 mod lenient_json;
 mod login_limit;
 mod logs;
@@ -96,6 +97,7 @@ fn user_routes(routes: &mut Routes<'_>) {
     audit_log::routes(routes);
     callbacks::routes(routes);
     clusters::routes(routes);
+    layouts::routes(routes);
     deliveries::routes(routes);
     provisioners::user_routes(routes);
     cluster_life::routes(routes);

@@ -45,7 +45,7 @@ pub struct AppState {
     /// Probes machines and services.
     pub health: Addr<HealthMonitor>,
     /// Makes events durable.
-    pub journal: Addr<Journal>,
+    pub journal: Journal,
     /// What the HTTP edge remembers between requests.
     pub edge: Edge,
     /// Tasks in the hands of workers elsewhere.

@@ -198,6 +198,15 @@ fn expiry(asked: &Asked, now: i64) -> Result<Option<i64>, Problem> {
     Ok(Some(now + seconds * 1000))
 }
 
+/// Nobody takes a token from somebody of a greater role.
+fn may_revoke(identity: &Identity, token: &Token) -> Result<(), Problem> {
+    if token.user == identity.user || token.role != Role::Superadmin || identity.is_superadmin() {
+        return Ok(());
+    }
+    let detail = format!("token {} is a superadmin's, which is more than the caller is", token.id);
+    Err(Problem::new(StatusCode::FORBIDDEN, detail).with_remedy("ask a superadmin"))
+}
+
 async fn revoke(
     state: State,
     identity: Identity,
@@ -210,6 +219,7 @@ async fn revoke(
             let mine = |token: &&Token| identity.is_admin() || token.user == identity.user;
             let found = tokens.iter().filter(mine).find(|token| token.id == *id);
             let found = found.ok_or_else(|| Problem::not_found("token", &id))?;
+            may_revoke(&identity, found)?;
             Ok(state.store.revoke_token(&found.id, state.clock.now())?)
         })
         .await?;

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use cooperage_bench::{Figure, Section, Subject, Thoroughness};
+use cooperage_schema::DatabaseUrl;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -25,6 +26,12 @@ pub struct BenchArgs {
     /// Fewer and smaller questions: whether it works, in seconds
     #[arg(long, global = true)]
     pub quick: bool,
+    /// A PostgreSQL server to measure as well; each measurement makes a database of its own there, and drops it
+    #[arg(long, global = true, value_name = "URL")]
+    pub database_url: Option<DatabaseUrl>,
+    /// A folder with other tools in its bin/, such as a Python environment, to measure beside; without it those on the path are
+    #[arg(long, global = true, value_name = "DIR")]
+    pub peers: Option<PathBuf>,
 }
 
 /// What is measured.
@@ -36,13 +43,14 @@ pub enum Bench {
     /// How long layouts, and why there are none, are looked for
     #[command(after_help = "Example: cooperage bench solver --quick")]
     Solver,
+    /// How fast tasks follow each other when they take no time, and what idle actors keep in memory
+    #[command(
+        after_help = "Example: cooperage bench journal --database-url postgres://me@localhost/postgres"
+    )]
+    Journal,
     /// How many tasks are done over SSH on servers of its own, beside Ansible, mitogen, parallel-ssh and OpenSSH
     #[command(after_help = "Example: cooperage bench ssh --peers /opt/peers")]
-    Ssh {
-        /// A folder with other tools in its bin/, such as a Python environment; others are found as programs are
-        #[arg(long, value_name = "DIR")]
-        peers: Option<PathBuf>,
-    },
+    Ssh,
     /// A part of `ssh` that needs a process of its own
     #[command(hide = true)]
     IdleSessions,
@@ -70,7 +78,8 @@ impl Bench {
         match self {
             Self::Schedule => Subject::Schedule,
             Self::Solver => Subject::Solver,
-            Self::Ssh { .. } | Self::IdleSessions => Subject::Ssh,
+            Self::Journal => Subject::Journal,
+            Self::Ssh | Self::IdleSessions => Subject::Ssh,
         }
     }
 }
@@ -90,11 +99,8 @@ pub fn run(args: &BenchArgs, screen: &Screen) -> Result<(), Failure> {
     }
     let program =
         env::current_exe().map_err(|fault| Failure::Server(format!("cannot find myself: {fault}")))?;
-    let peers = match &args.what {
-        Some(Bench::Ssh { peers }) => peers.clone(),
-        _ => None,
-    };
-    let how = Thoroughness { quick: args.quick, program, peers };
+    let (database_url, peers) = (args.database_url.clone(), args.peers.clone());
+    let how = Thoroughness { quick: args.quick, program, database_url, peers };
     let mut report = Report {
         version: env!("CARGO_PKG_VERSION"),
         processors: std::thread::available_parallelism().map_or(1, usize::from),

@@ -9,7 +9,6 @@ use std::time::Duration;
 use actix_web::dev::{Server, ServerHandle};
 use actix_web::http::KeepAlive;
 use actix_web::{HttpServer, web};
-use cooperage_actors::journal::Flush;
 use futures::future::{join_all, try_join};
 use slog::{Logger, error, info, warn};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -80,7 +79,7 @@ pub async fn listen(state: AppState) -> Result<(), ServeError> {
     ];
     let ended = try_join(on_user, on_tasks).await;
     beside.iter().for_each(actix_rt::task::JoinHandle::abort);
-    let flushed = tokio::time::timeout(FLUSH_LIMIT, state.journal.send(Flush)).await;
+    let flushed = tokio::time::timeout(FLUSH_LIMIT, state.journal.flush()).await;
     if flushed.is_err() {
         warn!(
             logger,

@@ -93,6 +93,18 @@ fn a_token_ends_when_revoked_or_expired_and_follows_its_user() {
 }
 
 #[test]
+fn an_admin_takes_no_token_from_a_superadmin() {
+    let world = World::new(&[]);
+    let admin = world.client("superadmin", "ann", "admin");
+    let made = world.root.post("/v2/tokens", &json!({"label": "kept"})).ok();
+    let path = format!("/v2/tokens/{}", made["id"].as_str().unwrap());
+    assert_eq!(admin.delete(&path).status, 403);
+    world.with(made["token"].as_str().unwrap()).get("/v2/me").ok();
+    world.root.delete(&path).ok();
+    assert_eq!(world.with(made["token"].as_str().unwrap()).get("/v2/me").status, 401);
+}
+
+#[test]
 fn users_are_checked_and_nobody_rises_above_who_lifts_them() {
     let world = World::new(&[]);
     let admin = world.client("dept", "ann", "admin");

@@ -11,6 +11,7 @@ mod catalog;
 mod drafted_clusters;
 #[path = "../lab/mod.rs"]
 mod lab;
+mod layouts;
 mod living;
 mod plugins;
 mod refusals;

@@ -16,7 +16,7 @@ fn report() -> Value {
 #[test]
 fn every_part_is_measured_in_short() {
     let report = report();
-    for subject in ["schedule", "solver", "ssh"] {
+    for subject in ["schedule", "solver", "journal", "ssh"] {
         assert!(report[subject].is_object(), "{subject} is missing: {report}");
     }
     let figures = report["figures"].as_array().unwrap();

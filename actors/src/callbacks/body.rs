@@ -17,7 +17,7 @@ pub(super) fn body(document: &str, id: &str, hook: &Hook, now: Option<(&Cluster,
         return Value::Object(document).to_string();
     };
     document.retain(|field, _| BESIDE.contains(&field.as_str()));
-    let job = job.and_then(|number| cluster.jobs.get(&number)).or_else(|| cluster.latest_job());
+    let job = job.and_then(|number| cluster.job(number)).or_else(|| cluster.latest_job());
     document.insert("cluster".to_owned(), coopr_cluster(cluster));
     document.insert("job".to_owned(), job.map(coopr_job).unwrap_or_default());
     document.insert("nodes".to_owned(), coopr_nodes(cluster));

@@ -153,7 +153,7 @@ fn question(
     id: &str,
     hook: &Hook,
 ) -> String {
-    let job = after.jobs.get(&number);
+    let job = after.job(number);
     let to_come = json!({ "id": after.job_id(number), "action": action, "status": JobStatus::NotSubmitted });
     let document = json!({
         "event": HookEvent::Start,

@@ -9,8 +9,10 @@ use tokio::sync::oneshot;
 
 use super::message::{Begin, Begun, Found, GetState, NodeFailed, Operate, OperateAt, OperateError, Report};
 use super::pursue::unexpandable;
+use super::recording::Seen;
 use super::{Cluster, Done};
 use crate::janitor::{Deadline, TimeUp};
+use crate::journal::RecordError;
 
 pub(super) type Answer<T> = ResponseFuture<Result<T, OperateError>>;
 
@@ -54,13 +56,17 @@ impl Handler<Operate> for Cluster {
             Ok(events) => events,
             Err(fault) => return answer_now(fault),
         };
-        let (sender, answer) = answer_later();
-        let done: Done = Box::new(move |actor, result, _| {
-            let state = actor.state.clone().ok_or(OperateError::Gone);
-            let _ = sender.send(result.map_err(OperateError::from).and(state));
+        // Those who wanted nothing that is not so hear of the state all the same.
+        let (sender, recorded) = oneshot::channel();
+        let done: Done = Box::new(move |_, result, _| {
+            let _ = sender.send(result);
         });
         self.record(events, operate.who, done, ctx);
-        answer
+        let shown = self.show();
+        Box::pin(async move {
+            recorded.await.unwrap_or(Err(RecordError::Gone))?;
+            shown.await.ok().flatten().ok_or(OperateError::Gone)
+        })
     }
 }
 
@@ -105,13 +111,13 @@ impl Handler<Begin> for Cluster {
 
 impl Cluster {
     /// The order for a task whose attempt has just been recorded. One that cannot be given fails the attempt.
-    fn hand_out(&self, task: u32, ctx: &Context<Self>) -> Result<Begun, OperateError> {
+    fn hand_out(&mut self, task: u32, ctx: &Context<Self>) -> Result<Begun, OperateError> {
         let state = self.state.as_deref().ok_or(OperateError::Gone)?;
         let found = state.latest_job().and_then(|job| job.tasks.get(&task));
         let begun = found.and_then(|task| task.open_attempt()).ok_or(OperateError::Gone)?;
         let attempt = begun.number;
         let deadline = begun.started.saturating_add(state.time_of(found.ok_or(OperateError::Gone)?));
-        match cluster::order(state, task, attempt) {
+        match cluster::order_among(state, task, attempt, self.told.of(state)) {
             Ok(order) => Ok(Begun { order, deadline, worker: begun.worker.clone() }),
             Err(fault) => {
                 ctx.address().do_send(Report { task, attempt, report: Some(unexpandable(&fault)) });
@@ -134,10 +140,12 @@ impl Cluster {
 }
 
 impl Handler<GetState> for Cluster {
-    type Result = actix::MessageResult<GetState>;
+    type Result = ResponseFuture<Seen>;
 
+    /// Nobody sees what is not durable.
     fn handle(&mut self, _: GetState, _: &mut Self::Context) -> Self::Result {
-        actix::MessageResult(self.state.clone())
+        let shown = self.show();
+        Box::pin(async { shown.await.ok().flatten() })
     }
 }
 

@@ -69,13 +69,20 @@ impl Cluster {
     }
 
     /// An attempt is under way: it is looked at again when such tasks are done as a rule.
-    pub(super) fn watch_pace(&self, state: &cluster::Cluster, task: u32, attempt: u32, ctx: &Context<Self>) {
+    pub(super) fn watch_pace(
+        &mut self,
+        state: &cluster::Cluster,
+        task: u32,
+        attempt: u32,
+        ctx: &Context<Self>,
+    ) {
         let Some(found) = state.latest_job().and_then(|job| job.tasks.get(&task)) else { return };
         let (Some(open), Some(expected)) =
             (found.open_attempt(), self.surroundings.estimates.expected(state, found))
         else {
             return;
         };
+        self.paced.insert((task, attempt));
         let most = expected.straggles_after(self.surroundings.pace.straggler_floor);
         self.surroundings.colleagues.janitor.do_send(Arm {
             deadline: Deadline::Straggler { cluster: self.id, task, attempt },
@@ -85,10 +92,10 @@ impl Cluster {
     }
 
     /// Its last attempt has ended.
-    pub(super) fn leave_pace(&self, task: u32) {
+    pub(super) fn leave_pace(&mut self, task: u32) {
         let job = self.state.as_deref().and_then(cluster::Cluster::latest_job);
         let last = job.and_then(|job| job.tasks.get(&task)?.attempts.last()).map(|last| last.number);
-        if let Some(attempt) = last {
+        if let Some(attempt) = last.filter(|attempt| self.paced.remove(&(task, *attempt))) {
             let deadline = Deadline::Straggler { cluster: self.id, task, attempt };
             self.surroundings.colleagues.janitor.do_send(Disarm(deadline));
         }

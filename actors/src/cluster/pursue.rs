@@ -22,11 +22,13 @@ impl Cluster {
         self.settle(&state, ctx);
     }
 
-    /// What has become due with events, the last that were applied.
-    pub(super) fn pursue(&mut self, events: &[Event], ctx: &Context<Self>) {
-        let Some(state) = self.state.clone() else { return };
+    /// Offers what may start with events, the last that were applied, and tells what else is due once they are durable.
+    pub(super) fn advance(&mut self, events: &[Event], ctx: &Context<Self>) -> Vec<Effect> {
+        let Some(state) = self.state.clone() else { return Vec::new() };
         self.rank(&state);
-        self.carry_out(&state, due_after(&state, events), ctx);
+        let at_once = |effect: &Effect| matches!(effect, Effect::Start { .. } | Effect::Overdue { .. });
+        let (starts, later) = due_after(&state, events).into_iter().partition(at_once);
+        self.carry_out(&state, starts, ctx);
         for event in events {
             if let Event::TaskSucceeded { task, .. }
             | Event::TaskFailed { task, .. }
@@ -36,6 +38,13 @@ impl Cluster {
             }
         }
         self.let_go(ctx);
+        later
+    }
+
+    /// Sees to what is due with events that are durable now.
+    pub(super) fn pursue(&mut self, effects: Vec<Effect>, ctx: &Context<Self>) {
+        let Some(state) = self.state.clone() else { return };
+        self.carry_out(&state, effects, ctx);
         self.settle(&state, ctx);
     }
 

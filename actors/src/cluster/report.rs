@@ -1,9 +1,10 @@
 //! What a live cluster does with a report: secrets stay here, whoever reports them, and the end of the attempt is recorded.
+//! The node is told at once that it is decided, and once more when it is durable.
 
 use std::collections::BTreeMap;
 
-use actix::{ActorFutureExt, AsyncContext, Context, Handler, WrapFuture};
-use cooperage_domain::cluster::{Command, outputs};
+use actix::{ActorFutureExt, Addr, AsyncContext, Context, Handler, WrapFuture};
+use cooperage_domain::cluster::{self, Command, outputs};
 use cooperage_domain::task::TaskReport;
 use serde_json::Value;
 use slog::error;
@@ -14,6 +15,7 @@ use super::message::{OperateError, Report};
 use super::{Cluster, Done};
 use crate::blocking;
 use crate::journal::RecordError;
+use crate::node::{Node, Recorded};
 
 type Told = oneshot::Sender<Result<(), OperateError>>;
 
@@ -112,9 +114,20 @@ impl Cluster {
             }
         };
         self.followed.remove(&(task, attempt));
+        let node = self.node_of(task);
         let done: Done = Box::new(move |_, result, _| {
-            let _ = told.send(result.map_err(OperateError::from));
+            if let (Ok(()), Some(node)) = (result, node) {
+                node.do_send(Recorded { task, attempt });
+            }
         });
         self.record(events, "worker".to_owned(), done, ctx);
+        // The node goes on with its next task, whose begin is recorded behind this end.
+        let _ = told.send(self.state.as_ref().map(|_| ()).ok_or(OperateError::Gone));
+    }
+
+    /// The actor of a task's node.
+    fn node_of(&self, task: u32) -> Option<Addr<Node>> {
+        let job = self.state.as_deref().and_then(cluster::Cluster::latest_job)?;
+        self.nodes.get(&job.tasks.get(&task)?.node).cloned()
     }
 }

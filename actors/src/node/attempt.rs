@@ -11,7 +11,7 @@ use futures::future::LocalBoxFuture;
 use slog::{info, warn};
 use tokio_util::sync::CancellationToken;
 
-use super::message::{Cease, Follow, Halt, Retire};
+use super::message::{Cease, Follow, Halt, Recorded, Retire};
 use super::{Current, Executing, Node};
 use crate::cluster::{Begun, OperateError, Report};
 use crate::handover::{GiveUp, HandOver, Settle};
@@ -89,7 +89,8 @@ impl Node {
     fn report(&mut self, execution: Execution, report: Option<TaskReport>, ctx: &mut Context<Self>) {
         let Some(cluster) = self.cluster.upgrade() else { return };
         self.colleagues.janitor.do_send(Disarm(self.deadline(execution)));
-        self.current = Current::Reporting(execution);
+        self.current = Current::Reporting;
+        self.unsettled.push(execution);
         let (task, attempt) = (execution.task.number, execution.attempt);
         let recorded = cluster.send(Report { task, attempt, report });
         ctx.spawn(recorded.into_actor(self).map(move |answer, node, ctx| {
@@ -98,8 +99,9 @@ impl Node {
                 Ok(Err(OperateError::Refused(refusal))) => {
                     warn!(node.logger, "result refused"; "task" => task, "attempt" => attempt,
                         "reason" => refusal.to_string());
+                    node.settle(execution);
                 }
-                Ok(Err(OperateError::NotRecorded(fault))) if fault.is_fenced() => {}
+                Ok(Err(OperateError::NotRecorded(fault))) if fault.is_fenced() => node.settle(execution),
                 // The cluster starts again and asks for the same execution: its report is kept. (A report is made for no
                 // state in particular, so that none has moved, and begins no job, so that nobody refuses it.)
                 Ok(Err(
@@ -110,7 +112,6 @@ impl Node {
                 ))
                 | Err(_) => return,
             }
-            node.settle(execution);
             node.rest(ctx);
         }));
     }
@@ -135,7 +136,8 @@ impl Node {
     }
 
     /// Nobody will ask for this execution again.
-    fn settle(&self, execution: Execution) {
+    fn settle(&mut self, execution: Execution) {
+        self.unsettled.retain(|other| *other != execution);
         self.colleagues.provisioner.do_send(Forget(execution));
         self.colleagues.handover.do_send(Settle(execution));
     }
@@ -185,17 +187,31 @@ impl Handler<TimeUp> for Node {
     }
 }
 
+impl Handler<Recorded> for Node {
+    type Result = ();
+
+    fn handle(&mut self, Recorded { task, attempt }: Recorded, _: &mut Self::Context) {
+        let is_it = |it: &&Execution| (it.task.number, it.attempt) == (task, attempt);
+        if let Some(execution) = self.unsettled.iter().find(is_it).copied() {
+            self.settle(execution);
+        }
+    }
+}
+
 impl Handler<Cease> for Node {
     type Result = ();
 
     fn handle(&mut self, _: Cease, ctx: &mut Self::Context) {
         match &self.current {
             Current::Executing(Executing { execution, .. }) => {
-                self.cancel(*execution);
-                self.settle(*execution);
+                let execution = *execution;
+                self.cancel(execution);
+                self.settle(execution);
             }
-            Current::Reporting(execution) => self.settle(*execution),
-            Current::Idle | Current::Queued | Current::Beginning => {}
+            Current::Idle | Current::Queued | Current::Beginning | Current::Reporting => {}
+        }
+        for execution in std::mem::take(&mut self.unsettled) {
+            self.settle(execution);
         }
         ctx.stop();
     }

@@ -36,6 +36,16 @@ pub struct Halt {
 #[rtype(result = "()")]
 pub struct Follow(pub Box<Begun>);
 
+/// The end of an attempt is durable.
+#[derive(Debug, Clone, Copy, Message)]
+#[rtype(result = "()")]
+pub struct Recorded {
+    /// Number of the task.
+    pub task: u32,
+    /// Number of the attempt.
+    pub attempt: u32,
+}
+
 /// Another server owns the cluster: stop what is running, since that one takes it up; report nothing.
 #[derive(Debug, Clone, Copy, Message)]
 #[rtype(result = "()")]

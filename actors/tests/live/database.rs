@@ -33,8 +33,8 @@ fn it_delays_and_loses_nothing() {
         rig.lab.release("n2:CREATE");
         rig.lab.until_ended("n1:CREATE", 1).await;
         rig.lab.until_ended("n2:CREATE", 1).await;
-        // The first end waits in the journal, the second in the cluster's mailbox; their workers are free.
-        rig.until_pool(0, 0).await;
+        // Both ends wait in the journal, and behind them the begins of what comes next, which have workers.
+        rig.until_pool(2, 0).await;
         assert_eq!((rig.lab.begun().len(), rig.events(1).len()), (2, recorded), "nothing goes on without it");
         free.send(()).unwrap();
 

@@ -124,12 +124,12 @@ impl Home {
         let clock = Arc::new(TripClock::default());
         let log = Log::new();
         let logger = log.logger();
-        let journal = Journal::new(store.journal(), logger.clone());
+        let journal = Journal::new(store.journal());
         let pool = WorkerPool::new(settings.slots).start();
         let provisioner = Provisioner::new(Arc::new(self.lab.plugins()), runtime.handle().clone());
         let office = Office {
             store: store.clone(),
-            journal: Journal::start_in_arbiter(&Arbiter::new().handle(), |_| journal),
+            journal,
             janitor: Janitor::new(clock.clone()).start(),
             provisioner: provisioner.start(),
             handover: Handover::default().start(),

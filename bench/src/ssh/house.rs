@@ -81,10 +81,9 @@ impl House {
             PluginSet::default().with_provider(Arc::new(Machines(doors))).with_automator(Arc::new(automator));
         let (ends, clock) = (Ends::default(), Arc::new(WallClock::default()));
         let logger = Logger::root(ends.clone(), o!());
-        let journal = Journal::new(store.journal(), logger.clone());
         let office = Office {
             store: store.clone(),
-            journal: Journal::start_in_arbiter(&Arbiter::new().handle(), |_| journal),
+            journal: Journal::new(store.journal()),
             janitor: Janitor::new(clock.clone()).start(),
             provisioner: Provisioner::new(Arc::new(plugins), runtime.handle().clone()).start(),
             handover: Handover::default().start(),

@@ -132,6 +132,7 @@ impl<'a> Bystanders<'a> {
         let mut environment = BTreeMap::from([
             ("ANSIBLE_CONFIG", own("ansible.cfg")),
             ("ANSIBLE_HOME", own("home")),
+            ("ANSIBLE_TIMEOUT", PathBuf::from("60")),
             ("ANSIBLE_REMOTE_TEMP", own("remote")),
             ("ANSIBLE_SSH_CONTROL_PATH_DIR", own("cp")),
         ]);
@@ -255,8 +256,10 @@ fn timed(command: &mut Command) -> Result<Duration, Fault> {
     let mut text = String::new();
     std::io::Seek::rewind(&mut said)?;
     std::io::Read::read_to_string(&mut said, &mut text)?;
-    let from = text.len().saturating_sub(400);
-    Err(format!("it ended with {status}: {}", text.get(from..).unwrap_or_default().trim()).into())
+    // Ansible tells much after what matters.
+    let fault = |line: &&str| line.contains("fatal:") || line.contains("ERROR") || line.contains("rror:");
+    let told = text.lines().find(fault).or_else(|| text.lines().last()).unwrap_or_default();
+    Err(format!("it ended with {status}: {}", told.chars().take(300).collect::<String>()).into())
 }
 
 fn per_second(rounds: u32, machines: usize, took: Duration) -> Result<f64, Fault> {

@@ -1,6 +1,7 @@
 //! The only way a cluster changes: events, one after the other.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::ancestry::{Child, Kin};
 use super::apply_task::{Begun, attempt_started, note_failure, task_failed, task_succeeded, unit_probed};
@@ -50,7 +51,7 @@ pub(super) fn change(cluster: &mut Cluster, event: &Event) {
         }
         Event::JobPlanned { at, job, action, by, tasks, rollout } => {
             planned(cluster, *job, *action, by, tasks, *at);
-            if let Some(job) = cluster.jobs.get_mut(job) {
+            if let Some(job) = cluster.jobs.get_mut(job).map(Arc::make_mut) {
                 job.rollout.clone_from(rollout);
             }
         }
@@ -61,7 +62,7 @@ pub(super) fn change(cluster: &mut Cluster, event: &Event) {
         Event::JobResumed { at, job, .. } => resumed(cluster, *job, *at),
         Event::JobFailed { job, message, stop, .. } => {
             set_job(cluster, *job, JobStatus::Failed, message);
-            if let Some(job) = cluster.jobs.get_mut(job) {
+            if let Some(job) = cluster.jobs.get_mut(job).map(Arc::make_mut) {
                 job.stop = *stop;
             }
         }
@@ -182,7 +183,7 @@ fn remember(cluster: &mut Cluster) {
 }
 
 fn set_job(cluster: &mut Cluster, job: u32, status: JobStatus, message: &str) {
-    if let Some(job) = cluster.jobs.get_mut(&job) {
+    if let Some(job) = cluster.jobs.get_mut(&job).map(Arc::make_mut) {
         job.status = status;
         job.message = Some(message.to_owned());
     }
@@ -191,7 +192,7 @@ fn set_job(cluster: &mut Cluster, job: u32, status: JobStatus, message: &str) {
 /// What was ready before waits for a worker from now on.
 fn resumed(cluster: &mut Cluster, job: u32, at: i64) {
     set_job(cluster, job, JobStatus::Running, "Resumed by user.");
-    let Some(Job { ready, tasks, .. }) = cluster.jobs.get_mut(&job) else { return };
+    let Some(Job { ready, tasks, .. }) = cluster.jobs.get_mut(&job).map(Arc::make_mut) else { return };
     for number in ready.iter() {
         if let Some(task) = tasks.get_mut(number) {
             task.ready_since = Some(at);
@@ -238,7 +239,7 @@ fn requested(order: &CreateOrder, at: i64) -> Cluster {
         status: ClusterStatus::Pending,
         nodes: BTreeMap::new(),
         units: BTreeMap::new(),
-        jobs: BTreeMap::from([(1, solving)]),
+        jobs: BTreeMap::from([(1, Arc::new(solving))]),
         last_task: 0,
         care: Care::default(),
         sequence: 0,
@@ -270,7 +271,7 @@ const fn new_job(id: JobId, action: ClusterAction, by: String, status: JobStatus
 }
 
 fn end_job(cluster: &mut Cluster, job: u32, at: i64, status: JobStatus, message: Option<&String>) {
-    let Some(job) = cluster.jobs.get_mut(&job) else { return };
+    let Some(job) = cluster.jobs.get_mut(&job).map(Arc::make_mut) else { return };
     job.status = status;
     job.ended = Some(at);
     if let Some(message) = message {
@@ -294,12 +295,12 @@ fn planned(
         wanted::nothing(&mut cluster.units);
     }
     cluster.status = ClusterStatus::Pending;
-    cluster.jobs.insert(number, job);
+    cluster.jobs.insert(number, Arc::new(job));
 }
 
 /// The further tasks of a job wait for nothing but each other.
 fn extended(cluster: &mut Cluster, number: u32, steps: &[PlannedStep], at: i64) {
-    let Some(job) = cluster.jobs.get_mut(&number) else { return };
+    let Some(job) = cluster.jobs.get_mut(&number).map(Arc::make_mut) else { return };
     job.extensions += 1;
     cluster.last_task = job.insert_all(steps, at).max(cluster.last_task);
 }

@@ -1,6 +1,7 @@
 //! Applies what happens to tasks: how they come, are begun, and end, and what is known of nodes and units then.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -62,8 +63,9 @@ impl Job {
 }
 
 /// The newest job, the only one that can have open tasks, if `task` is among its tasks.
-fn open_job(jobs: &mut BTreeMap<u32, Job>, task: u32) -> Option<&mut Job> {
-    jobs.values_mut().next_back().filter(|job| job.tasks.contains_key(&task))
+fn open_job(jobs: &mut BTreeMap<u32, Arc<Job>>, task: u32) -> Option<&mut Job> {
+    let newest = jobs.values_mut().next_back().filter(|job| job.tasks.contains_key(&task));
+    newest.map(Arc::make_mut)
 }
 
 /// An attempt that begins.

@@ -1,6 +1,7 @@
 //! What must now be under way, derived from the state and never stored.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::care::CareChange;
 use super::delete;
@@ -198,7 +199,8 @@ fn expiry(cluster: &Cluster) -> Option<Effect> {
         let goes = delete::is_being_deleted(cluster) || matches!(cluster.then, Some(FollowUp::Delete { .. }));
         return (!goes).then_some(Effect::CutShort { at: cluster.expires });
     }
-    let failed = |job: &&Job| job.action == ClusterAction::ClusterDelete && job.status == JobStatus::Failed;
+    let failed =
+        |job: &&Arc<Job>| job.action == ClusterAction::ClusterDelete && job.status == JobStatus::Failed;
     let mut deletes = cluster.jobs.values().rev().take_while(failed);
     let again = deletes.next().and_then(|last| last.ended).map(|ended| {
         let pause = deletes.fold(PAUSE_AFTER_FAILED_DELETE, |pause, _| (pause * 2).min(LONGEST_PAUSE));

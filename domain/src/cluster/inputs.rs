@@ -3,6 +3,7 @@
 //! A host name among the values stands for its node's addresses: whoever has one is brought up again when the node gets
 //! another machine.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
@@ -106,12 +107,13 @@ enum Unknown {
 struct Reading<'a> {
     cluster: &'a Cluster,
     view: ClusterView<'a>,
-    names: Names<'a>,
+    /// Put together when the first text is looked at.
+    names: OnceCell<Names<'a>>,
 }
 
 impl<'a> Reading<'a> {
     fn of(cluster: &'a Cluster) -> Self {
-        Self { cluster, view: view(cluster), names: Names::of(cluster) }
+        Self { cluster, view: view(cluster), names: OnceCell::new() }
     }
 
     /// Of everything a service is brought up with on a node: its values, the addresses behind them, and the fields of its
@@ -155,8 +157,13 @@ impl<'a> Reading<'a> {
         value: &'t Value,
         texts: impl Iterator<Item = &'t String>,
     ) -> BTreeMap<&'a str, Option<&'a BTreeMap<String, String>>> {
-        let mut named = self.names.in_value(value);
-        named.extend(texts.flat_map(|text| self.names.in_text(text)));
+        let mut texts = texts.peekable();
+        if value.as_object().is_some_and(Map::is_empty) && texts.peek().is_none() {
+            return BTreeMap::new();
+        }
+        let names = self.names.get_or_init(|| Names::of(self.cluster));
+        let mut named = names.in_value(value);
+        named.extend(texts.flat_map(|text| names.in_text(text)));
         let of_host = |(name, host): (&'a str, Host<'a>)| {
             let is_there = match host.own {
                 Some(id) => is_there(self.cluster, id),

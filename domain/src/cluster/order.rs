@@ -1,16 +1,15 @@
 //! What a worker is given with a task, put together from all that is known when it is handed out.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value};
 
 use super::inputs;
 use super::state::{Cluster, Node};
+use super::told::staying;
 use super::values::effective;
 use crate::entity::{ActionSpec, Service};
-use crate::id::NodeId;
 use crate::macros::{self, ClusterView, MacroError};
-use crate::task::{NodeProperties, ServiceOrder, TaskConfig, TaskOrder};
+use crate::neighbours::Neighbours;
+use crate::task::{ServiceOrder, TaskConfig, TaskOrder};
 
 /// What a worker is given besides results: a result of the same name would hide it.
 const TAKEN: [&str; 14] = [
@@ -52,6 +51,19 @@ pub enum OrderError {
 /// # Errors
 /// When the task is unknown, or its configuration cannot be expanded yet.
 pub fn order(cluster: &Cluster, task: u32, attempt: u32) -> Result<TaskOrder, OrderError> {
+    order_among(cluster, task, attempt, &staying(cluster))
+}
+
+/// The same, when the nodes that stay are known.
+///
+/// # Errors
+/// As [`order`].
+pub fn order_among(
+    cluster: &Cluster,
+    task: u32,
+    attempt: u32,
+    staying: &Neighbours,
+) -> Result<TaskOrder, OrderError> {
     let unknown = OrderError::UnknownTask(task);
     let job = cluster.latest_job().ok_or(unknown.clone())?;
     let found = job.tasks.get(&task).ok_or(unknown.clone())?;
@@ -74,7 +86,7 @@ pub fn order(cluster: &Cluster, task: u32, attempt: u32) -> Result<TaskOrder, Or
         task_name: found.name,
         node_id: node.id.clone(),
         attempt,
-        config: config(cluster, node, action)?,
+        config: config_among(cluster, node, action, staying)?,
     })
 }
 
@@ -84,12 +96,21 @@ pub(super) fn config(
     node: &Node,
     service: Option<(&Service, &ActionSpec)>,
 ) -> Result<TaskConfig, MacroError> {
+    config_among(cluster, node, service, &staying(cluster))
+}
+
+fn config_among(
+    cluster: &Cluster,
+    node: &Node,
+    service: Option<(&Service, &ActionSpec)>,
+    staying: &Neighbours,
+) -> Result<TaskConfig, MacroError> {
     let mut config = TaskConfig {
         cluster: effective(cluster, Some(node), service.map(|(definition, _)| definition)).into_owned(),
         service: None,
         node: node.properties.clone(),
         provider: cluster.provider.clone(),
-        nodes: neighbours(cluster, &node.id),
+        nodes: neighbours(staying, node),
         results: results(node),
     };
     if let Some((definition, action)) = service {
@@ -103,10 +124,10 @@ pub(super) fn config(
 }
 
 /// The nodes that a task hears of: those that stay, and its own.
-fn neighbours(cluster: &Cluster, own: &NodeId) -> BTreeMap<NodeId, NodeProperties> {
-    let leaving = cluster.leaving();
-    let told = cluster.nodes.values().filter(|node| node.id == *own || !leaving.contains(&node.id));
-    told.map(|node| (node.id.clone(), node.properties.clone())).collect()
+fn neighbours(staying: &Neighbours, own: &Node) -> Neighbours {
+    let mut told = staying.clone();
+    told.put(&own.id, &own.properties);
+    told
 }
 
 fn results(node: &Node) -> Map<String, Value> {

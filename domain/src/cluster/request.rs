@@ -22,7 +22,7 @@ use crate::entity::{
 use crate::hostname::check_dns_suffix;
 use crate::id::{ClusterId, NodeId};
 use crate::invalid::Invalid;
-use crate::layout::{self, Layout, LayoutRequest, NoLayout};
+use crate::layout::{self, Alternative, Layout, LayoutRequest, NoLayout};
 use crate::lease::LeaseWarning;
 use crate::macros::{self, MacroError};
 use crate::provider_fields::{self, GroupedFields, MissingFields};
@@ -74,6 +74,13 @@ pub struct ClusterRequest {
     /// The image type of all nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imagetype: Option<String>,
+    /// What the layout is to be best at.
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::null_as_default",
+        skip_serializing_if = "layout::Objective::is_default"
+    )]
+    pub objective: layout::Objective,
     /// Life in ms; -1 or absent: the template's.
     #[serde(
         default,
@@ -293,6 +300,7 @@ impl ClusterRequest {
             hardwaretype: given(self.hardwaretype.as_ref()).cloned(),
             imagetype: given(self.imagetype.as_ref()).cloned(),
             ancestors: asking.origins.names(),
+            objective: self.objective,
         };
         let order = CreateOrder {
             id: asking.id,
@@ -346,14 +354,25 @@ impl Accepted {
     /// # Errors
     /// Every reason why there is no layout.
     pub fn solve(&self, catalog: &Catalog) -> Result<Layout, NoLayout> {
-        let choice = layout::Catalog {
+        layout::solve(&self.choice(catalog), &self.layout)
+    }
+
+    /// Layouts to choose from, whatever the request says about what it is to be best at, from the same catalog.
+    ///
+    /// # Errors
+    /// Every reason why there is no layout.
+    pub fn alternatives(&self, catalog: &Catalog) -> Result<Vec<Alternative>, NoLayout> {
+        layout::alternatives(&self.choice(catalog), &self.layout)
+    }
+
+    fn choice<'a>(&'a self, catalog: &'a Catalog) -> layout::Catalog<'a> {
+        layout::Catalog {
             template: &self.order.template,
             provider: &self.order.provider.base.name,
             hardware: &catalog.hardware,
             images: &catalog.images,
             services: &catalog.services,
-        };
-        layout::solve(&choice, &self.layout)
+        }
     }
 }
 

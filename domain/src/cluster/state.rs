@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -105,8 +106,10 @@ pub struct Cluster {
     pub nodes: BTreeMap<NodeId, Node>,
     /// What is wanted and what is known of every machine, and of every service on it.
     pub units: Units,
-    /// By number, from 1.
-    pub jobs: BTreeMap<u32, Job>,
+    /// By number, from 1. Shared by all copies of this state until one of them changes a job, which only happens to the
+    /// latest: so a copy costs no time by how many jobs there were.
+    #[serde(with = "super::shared_jobs")]
+    pub jobs: BTreeMap<u32, Arc<Job>>,
     /// Number of the newest task of all jobs; 0 before the first.
     pub last_task: u32,
     /// What is known of its health, and what is left alone for maintenance.
@@ -174,7 +177,13 @@ impl Cluster {
     /// The job asked for last. There is always one, since every cluster begins with a job.
     #[must_use]
     pub fn latest_job(&self) -> Option<&Job> {
-        self.jobs.values().next_back()
+        self.jobs.values().next_back().map(Arc::as_ref)
+    }
+
+    /// A job by its number.
+    #[must_use]
+    pub fn job(&self, number: u32) -> Option<&Job> {
+        self.jobs.get(&number).map(Arc::as_ref)
     }
 
     /// The id of a job of this cluster.

@@ -39,7 +39,19 @@ impl Cluster {
     /// What a list shows of it.
     #[must_use]
     pub fn summary(&self) -> Value {
-        let summary = Summary {
+        // Plain data with text keys always becomes JSON.
+        serde_json::to_value(self.summarized()).unwrap_or_default()
+    }
+
+    /// The same as text.
+    #[must_use]
+    pub fn summary_text(&self) -> String {
+        // Plain data with text keys always becomes JSON.
+        serde_json::to_string(&self.summarized()).unwrap_or_default()
+    }
+
+    fn summarized(&self) -> Summary<'_> {
+        Summary {
             id: self.id,
             name: &self.name,
             description: &self.description,
@@ -55,8 +67,6 @@ impl Cluster {
             services: self.services.iter().map(String::as_str).collect(),
             parent: self.parent(),
             progress: self.progress(),
-        };
-        // Plain data with text keys always becomes JSON.
-        serde_json::to_value(summary).unwrap_or_default()
+        }
     }
 }

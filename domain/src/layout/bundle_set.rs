@@ -6,7 +6,7 @@ use std::ops::{BitAnd, BitOr, Sub};
 pub(super) const MAX_BUNDLES: usize = u128::BITS as usize;
 
 /// Indices of bundles, below [`MAX_BUNDLES`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct BundleSet(u128);
 
 impl BundleSet {

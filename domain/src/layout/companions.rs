@@ -46,6 +46,12 @@ fn on_same_machine(service: &Service) -> impl Iterator<Item = &str> {
     near.map(|one| one.name.as_str()).filter(|name| !service.satisfies(name))
 }
 
+/// Whether `other` requires `service` on the same machine.
+#[must_use]
+pub fn requires_beside(other: &Service, service: &str) -> bool {
+    on_same_machine(other).any(|name| name == service)
+}
+
 impl Companions {
     /// Those of a cluster with `services`. One that is required and not among them joins them.
     ///

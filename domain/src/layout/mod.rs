@@ -26,6 +26,7 @@ mod cover;
 pub mod explain;
 mod no_place;
 mod node_group;
+mod objective;
 mod preference;
 mod problem;
 mod reason;
@@ -47,8 +48,9 @@ pub use admission::check_size;
 pub use apply_change::{Change, apply_change};
 pub use budget::SEARCH_LIMIT;
 pub use check::{check_layout, check_sync};
-pub use companions::{lacking, with_companions};
+pub use companions::{lacking, requires_beside, with_companions};
 pub use node_group::{FIRST_NODE_NUMBER, Layout, NodeGroup, NodeLayout};
+pub use objective::{Alternative, Objective, alternatives};
 pub use preference::{Preference, rank};
 pub use reason::{NoLayout, Reason, ReasonKind};
 pub use resize::{Growth, Leaving, ShrinkNode, Shrinkage, grow, shrink};
@@ -85,11 +87,14 @@ pub struct LayoutRequest {
     /// The names that services of the clusters it is built upon answer to.
     #[serde(default)]
     pub ancestors: BTreeSet<String>,
+    /// What the layout is to be best at.
+    #[serde(default, skip_serializing_if = "Objective::is_default")]
+    pub objective: Objective,
 }
 
 /// The layout of a new cluster; the same for the same input.
 ///
-/// Services that no rule of the template mentions are on every node. The others are spread so that nodes carry as many
+/// What it is best at is up to the request's [`Objective`]; what follows holds for the default. Services that no rule of the template mentions are on every node. The others are spread so that nodes carry as many
 /// as possible: kinds of node in order of preference ([`Preference::compare`], without lists), each taken as often as
 /// the rules and the minimums of the other services leave room for.
 ///
@@ -104,11 +109,7 @@ pub fn solve(catalog: &Catalog<'_>, request: &LayoutRequest) -> Result<Layout, N
     let types = admission::admit(catalog, &wanted).map_err(refused)?;
     let template = companions.template(catalog.template).map_err(refused)?;
     let problem = problem::Problem::new(&template.constraints, &companions.hosts, &types).map_err(refused)?;
-    let mut budget = budget::Budget::new(SEARCH_LIMIT);
-    let reasons =
-        shortfall::shortfall(&problem, &template, wanted.machines, &mut budget).map_err(Reason::from)?;
-    NoLayout::unless_none(reasons)?;
-    let mut layout = search::first_layout(&problem, wanted.machines, &mut budget).map_err(Reason::from)?;
+    let mut layout = objective::best(request.objective, catalog, &template, (&problem, wanted.machines))?;
     for group in &mut layout.groups {
         companions.join(&mut group.node.services);
     }

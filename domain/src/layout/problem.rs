@@ -17,8 +17,8 @@ use crate::entity::{Constraints, ServiceConstraint};
 pub(super) struct Bundle {
     /// In alphabetical order.
     pub services: Vec<String>,
-    /// The largest minimum of its services. At least 1: whoever asks for a service gets it. (Coopr takes an absent
-    /// minimum as 0 and may leave a requested service out without a word.)
+    /// The largest minimum of its services. At least 1, but for parts of a problem: whoever asks for a service gets it.
+    /// (Coopr takes an absent minimum as 0 and may leave a requested service out without a word.)
     pub min: u32,
     /// The smallest maximum of its services.
     pub max: u32,
@@ -102,9 +102,7 @@ impl Problem {
     /// Whether a node may carry exactly these bundles (and the services that are everywhere).
     pub(super) fn can_share(&self, bundles: BundleSet) -> bool {
         let on_one_of = |types: &[(String, BundleSet)]| types.iter().any(|(_, on)| bundles.is_subset(*on));
-        !self.exclusions.iter().any(|all| all.is_subset(bundles))
-            && on_one_of(&self.hardware)
-            && on_one_of(&self.images)
+        self.may_share(bundles) && on_one_of(&self.hardware) && on_one_of(&self.images)
     }
 
     /// Whether `bundle` may join bundles that share a node.
@@ -138,6 +136,63 @@ impl Problem {
             hardwaretype: self.hardware[hardware].0.clone(),
             imagetype: self.images[image].0.clone(),
         }
+    }
+
+    /// The part of it that is on nodes of these two types, each bundle on at least as many as it `needs` and at most as many
+    /// as it has `room`.
+    pub(super) fn on(&self, hardware: usize, image: usize, needs: &[u32], room: &[u32]) -> Self {
+        let mut part = self.clone();
+        part.hardware = vec![self.hardware[hardware].clone()];
+        part.images = vec![self.images[image].clone()];
+        for (bundle, (min, max)) in part.bundles.iter_mut().zip(needs.iter().zip(room)) {
+            (bundle.min, bundle.max) = (*min, *max);
+        }
+        part.rivals = part.all_rivals();
+        part.components = part.all_components();
+        part
+    }
+
+    /// Bundles of these that exclusions tie together, each with all it is tied to; one that is not tied is alone.
+    pub(super) fn components_within(&self, open: BundleSet) -> Vec<BundleSet> {
+        let alone = open.iter().map(|bundle| BundleSet::EMPTY.with(bundle));
+        let ties = self.exclusions.iter().copied().filter(|all| all.is_subset(open));
+        tied(alone.chain(ties))
+    }
+
+    /// All sets of these bundles that may share a node as far as exclusions go and to which none can be added; `None` when there
+    /// are more than `most`.
+    pub(super) fn largest_sets(&self, component: BundleSet, most: usize) -> Option<Vec<BundleSet>> {
+        let mut found = Vec::new();
+        let mut waiting = vec![(BundleSet::EMPTY, component)];
+        let mut looked_at = 0;
+        while let Some((inside, open)) = waiting.pop() {
+            looked_at += 1;
+            if found.len() > most || looked_at > most * 20 {
+                return None;
+            }
+            let Some(bundle) = open.lowest() else {
+                let is_shut = |other: usize| !self.may_share(inside.with(other));
+                if (component - inside).iter().all(is_shut) {
+                    found.push(inside);
+                }
+                continue;
+            };
+            waiting.push((inside.with(bundle), self.still_open(inside, open, bundle)));
+            // Without it, only if something keeps it out later.
+            if !(self.rivals[bundle] & open).is_empty() || !self.larger_exclusions[bundle].is_empty() {
+                waiting.push((inside, open.without(bundle)));
+            }
+        }
+        Some(found)
+    }
+
+    fn may_share(&self, bundles: BundleSet) -> bool {
+        !self.exclusions.iter().any(|all| all.is_subset(bundles))
+    }
+
+    /// How many services with rules bundles have together.
+    pub(super) fn load(&self, bundles: BundleSet) -> usize {
+        bundles.iter().map(|bundle| self.size(bundle)).sum()
     }
 
     /// Number of services in a bundle.
@@ -221,15 +276,20 @@ impl Problem {
             types.iter().fold(BundleSet::EMPTY, |set, (_, on)| set | (self.all() - *on))
         };
         let ties = self.exclusions.iter().copied().chain([choosy(&self.hardware), choosy(&self.images)]);
-        let mut components: Vec<BundleSet> = Vec::new();
-        for tie in ties.filter(|tie| !tie.is_empty()) {
-            let (touched, rest): (Vec<_>, Vec<_>) =
-                components.into_iter().partition(|set| !(*set & tie).is_empty());
-            components = rest;
-            components.push(touched.into_iter().fold(tie, |all, set| all | set));
-        }
-        components
+        tied(ties.filter(|tie| !tie.is_empty()))
     }
+}
+
+/// Bundles that are tied together, directly or through others.
+fn tied(ties: impl Iterator<Item = BundleSet>) -> Vec<BundleSet> {
+    let mut components: Vec<BundleSet> = Vec::new();
+    for tie in ties {
+        let (touched, rest): (Vec<_>, Vec<_>) =
+            components.into_iter().partition(|set| !(*set & tie).is_empty());
+        components = rest;
+        components.push(touched.into_iter().fold(tie, |all, set| all | set));
+    }
+    components
 }
 
 /// The services some rule mentions (even a rule whose other services are not there), and the others.

@@ -9,11 +9,12 @@ use crate::task::NodeProperties;
 /// A node: its id and what is known of it.
 pub(super) type Member<'a> = (&'a NodeId, &'a NodeProperties);
 
-/// What macros may know of a cluster. Make it once for all texts of all nodes: nodes are sorted by id and by service when
-/// the first macro asks for one.
+/// What macros may know of a cluster. Make it once for all texts of all nodes: nodes are looked at, and sorted by id and by
+/// service, when the first macro asks for one.
 pub struct ClusterView<'a> {
     pub(super) owner: &'a str,
-    members: Vec<Member<'a>>,
+    source: Box<dyn Fn() -> Vec<Member<'a>> + 'a>,
+    members: OnceCell<Vec<Member<'a>>>,
     leaving: Box<dyn Fn() -> BTreeSet<&'a NodeId> + 'a>,
     has: Box<dyn Fn(&str) -> bool + 'a>,
     others: Vec<&'a BTreeMap<NodeId, NodeProperties>>,
@@ -23,11 +24,15 @@ pub struct ClusterView<'a> {
 
 impl<'a> ClusterView<'a> {
     /// A cluster of the user `owner` with these nodes, given in any order.
-    pub fn new(owner: &'a str, nodes: impl IntoIterator<Item = (&'a NodeId, &'a NodeProperties)>) -> Self {
+    pub fn new(
+        owner: &'a str,
+        nodes: impl IntoIterator<Item = (&'a NodeId, &'a NodeProperties)> + Clone + 'a,
+    ) -> Self {
         let (by_id, by_service) = (OnceCell::new(), OnceCell::new());
         Self {
             owner,
-            members: nodes.into_iter().collect(),
+            source: Box::new(move || nodes.clone().into_iter().collect()),
+            members: OnceCell::new(),
             leaving: Box::new(BTreeSet::new),
             has: Box::new(|_| false),
             others: Vec::new(),
@@ -61,9 +66,13 @@ impl<'a> ClusterView<'a> {
         by_service.get(service).map_or(&[], Vec::as_slice)
     }
 
+    fn members(&self) -> &[Member<'a>] {
+        self.members.get_or_init(|| (self.source)())
+    }
+
     fn sorted_by_service(&self) -> BTreeMap<&'a str, Vec<Member<'a>>> {
         let leaving = (self.leaving)();
-        let own = self.members.iter().copied().filter(|(id, _)| !leaving.contains(id));
+        let own = self.members().iter().copied().filter(|(id, _)| !leaving.contains(id));
         let mut answers = by_service(own);
         for nodes in &self.others {
             for (service, members) in by_service(nodes.iter()) {
@@ -77,7 +86,7 @@ impl<'a> ClusterView<'a> {
 
     /// What is known of a node of the cluster.
     pub(super) fn node(&self, id: &NodeId) -> Option<&'a NodeProperties> {
-        self.by_id.get_or_init(|| self.members.iter().copied().collect()).get(id).copied()
+        self.by_id.get_or_init(|| self.members().iter().copied().collect()).get(id).copied()
     }
 }
 

@@ -4,7 +4,8 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use crate::plan::graph::Graph;
-use crate::plan::predict::predict;
+use crate::plan::run::{Course, run};
+use crate::plan::urgency::urgency;
 
 /// Runs that are tried for a small graph.
 const MOST_RUNS: usize = 300;
@@ -38,18 +39,24 @@ pub struct Spread {
 /// Tries many runs of `graph` by so many workers, each with other lengths of its tasks. Lengths are taken to be
 /// log-normal: they are never negative, and now and then one takes much longer. The same graph and lengths always give
 /// the same answer.
+///
+/// # Panics
+/// If there are fewer `lengths` than tasks.
 #[must_use]
 pub fn spread(graph: &Graph, lengths: &[Length], workers: NonZeroUsize) -> Spread {
     if graph.is_empty() {
         return Spread::default();
     }
+    // What goes first is decided by what is expected, not by what comes.
+    let means: Vec<Duration> = lengths.iter().map(|length| length.mean).collect();
+    let (course, urgency) = (Course::forward(graph), urgency(graph, &means, workers));
     let shapes: Vec<Shape> = lengths.iter().map(Shape::of).collect();
     let runs = (TASKS_IN_ALL / graph.len()).clamp(FEWEST_RUNS, MOST_RUNS);
     let mut chance = Chance(fastrand::Rng::with_seed(SEED));
     let mut makespans: Vec<Duration> = (0..runs)
         .map(|_| {
             let drawn: Vec<Duration> = shapes.iter().map(|shape| shape.draw(&mut chance)).collect();
-            predict(graph, |task| drawn.get(task.index).copied().unwrap_or_default(), workers).makespan
+            run(&course, &drawn, &urgency, workers).iter().map(|slot| slot.end).max().unwrap_or_default()
         })
         .collect();
     makespans.sort_unstable();

@@ -109,7 +109,7 @@ impl<'a> Scenario<'a> {
             shows(&plan(world.job()), &expect["plan"])?;
         }
         if let Some(expected) = expect["plans_newest_first"].as_array() {
-            let plans: Vec<Value> = world.cluster.jobs.values().rev().map(plan).collect();
+            let plans: Vec<Value> = world.cluster.jobs.values().rev().map(|job| plan(job)).collect();
             equal(&plans.len(), &expected.len())?;
             plans.iter().zip(expected).try_for_each(|(plan, expected)| shows(plan, expected))?;
         }

@@ -129,6 +129,7 @@ fn create(case: &Value) -> Result<(), String> {
         services: request.get("services").map(read),
         hardwaretype: text("hardwaretype"),
         imagetype: text("imagetype"),
+        ..LayoutRequest::default()
     };
     let expect = &case["expect"];
     match (expect["result"].as_str(), solve(&catalog, &request)) {

@@ -5,8 +5,9 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use cooperage_domain::entity::{ActionSpec, PhaseDependencies, Service, ServiceAction};
+use cooperage_domain::plan::Slot;
 use cooperage_domain::plan::coopr::{self, Scope};
-use cooperage_domain::plan::predict::{Slot, stage_makespan};
+use cooperage_domain::plan::predict::stage_makespan;
 use cooperage_domain::plan::unit::record;
 use cooperage_domain::plan::{
     ClusterAction, Graph, Observed, PlanNode, PlannedTask, Unit, Units, Wanted, converge, predict, stages,

@@ -3,7 +3,8 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use cooperage_domain::plan::predict::{Slot, stage_makespan};
+use cooperage_domain::plan::Slot;
+use cooperage_domain::plan::predict::stage_makespan;
 use cooperage_domain::plan::schedule::{critical_path, durations, ranks};
 use cooperage_domain::plan::{Graph, PlannedTask, UnitId, predict};
 use cooperage_domain::task::TaskName;

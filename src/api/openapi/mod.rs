@@ -8,10 +8,11 @@ use std::sync::LazyLock;
 use actix_web::HttpResponse;
 use actix_web::http::Method;
 use cooperage_domain::access::Rule;
-use cooperage_domain::cluster::{ClusterRequest, Difference, PlanPreview, UnitState};
+use cooperage_domain::cluster::{ClusterRequest, Difference, Placed, PlanPreview, UnitState};
 use cooperage_domain::entity::{
     ClusterTemplate, HardwareType, ImageType, Kind, PartialTemplate, PluginType, Provider, Service,
 };
+use cooperage_domain::layout::Alternative;
 use cooperage_domain::provisioner::Provisioner;
 use cooperage_domain::task::{TaskOrder, TaskReport};
 use cooperage_domain::tenant::TenantSpec;
@@ -240,7 +241,7 @@ fn components() -> Components {
         ($($type:ty),+ $(,)?) => { $(all = add::<$type>(all);)+ };
     }
     add!(Provider, HardwareType, ImageType, Service, ClusterTemplate, PartialTemplate, PluginType);
-    add!(PlanPreview, Difference, UnitState);
+    add!(PlanPreview, Difference, UnitState, Placed, Alternative);
     add!(ClusterRequest, TenantSpec, Provisioner, TaskOrder, TaskReport, Finished);
     add!(Granted, TakeBatch, Taken, OutputBatch, OutputTaken, Watch, Unwanted);
     all = shapes::add_all(all);

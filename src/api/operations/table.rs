@@ -48,6 +48,7 @@ const RESOURCE_STATUS: (&str, &str) = ("status", "only those that are active, in
 pub(super) fn operations() -> Vec<Operation> {
     [
         clusters(),
+        layouts(),
         cluster_changes(),
         super::care::care(),
         super::living::living(),
@@ -117,6 +118,23 @@ fn clusters() -> Vec<Operation> {
         post("/v2/getNodeProperties", see, "Properties of a cluster's nodes that carry all of some services")
             .takes("NodeQuestion")
             .gives("NodePropertiesById"),
+    ]
+}
+
+fn layouts() -> Vec<Operation> {
+    let (see, change) = (Rule::read(Reader, Clusters), Rule::write(User, Clusters));
+    vec![
+        get("/v2/clusters/{id}/placement", see, "Why each kind of node carries a service or does not")
+            .gives("[Placed]")
+            .query(&[("service", "only of this service")]),
+        post(
+            "/v2/layouts",
+            change,
+            "Layouts a cluster could have, each the best at something; nothing is created",
+        )
+        .takes("ClusterRequest")
+        .gives("[Alternative]")
+        .refuses(&[404, 422]),
     ]
 }
 

@@ -14,6 +14,7 @@ use super::living::{
     RollBackArgs, ServicesArgs, SetArgs, UpgradeArgs, ValuesArgs,
 };
 use super::past::{ClusterDiffArgs, HistoryArgs, PlanArgs, ShowArgs};
+use super::placement::PlacementArgs;
 use super::{FieldArgs, PreviewArgs, WaitArgs, WatchArgs, YesArgs};
 use crate::cli::complete;
 
@@ -26,6 +27,8 @@ pub enum ClusterCommand {
   cooperage cluster create shop --template web --size 5 --config counter.title=Shop --lease 7d
   cooperage cluster create shop --template web --size 5 --parent base
   cooperage cluster create shop --template web --size 5 --dry-run
+  cooperage cluster create shop --template web --size 5 --layouts    to choose from
+  cooperage cluster create shop --template web --size 5 --objective cheapest
 
 Ctrl-C stops watching; the cluster goes on.")]
     Create(Box<CreateArgs>),
@@ -77,6 +80,11 @@ Services are configured anew and, unless told otherwise, restarted.")]
   cooperage cluster values shop --node 1003    what the services of one node see
   cooperage cluster values shop --node 1003 -o json")]
     Values(ValuesArgs),
+    /// Say why services are on the nodes they are on, and why not on the others
+    #[command(after_help = "Examples:
+  cooperage cluster placement shop
+  cooperage cluster placement shop haproxy    of one service")]
+    Placement(PlacementArgs),
     /// Say of each task that waits why it does
     #[command(after_help = "Examples:
   cooperage cluster why shop

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
+use cooperage_domain::layout::Objective;
 
 use super::{FieldArgs, WaitArgs};
 use crate::cli::complete;
@@ -33,6 +34,9 @@ pub struct CreateArgs {
     /// Image type of all nodes; without it, the template's
     #[arg(long, add = complete::images())]
     pub image: Option<String>,
+    /// What the layout is to be best at
+    #[arg(long, value_enum, default_value_t)]
+    pub objective: ObjectiveArg,
     /// A value of the configuration, over the template's; JSON where it is JSON, else text
     #[arg(long = "config", value_name = "PATH=VALUE")]
     pub config: Vec<String>,
@@ -57,6 +61,9 @@ pub struct CreateArgs {
     /// Show nodes, tasks and predicted time, and create nothing
     #[arg(long = "dry-run", visible_alias = "plan")]
     pub dry_run: bool,
+    /// Show layouts to choose from, each the best at something, and create nothing
+    #[arg(long, conflicts_with_all = ["dry_run", "draft", "objective"])]
+    pub layouts: bool,
     /// Keep it as a draft that somebody commits later
     #[arg(long, conflicts_with = "dry_run")]
     pub draft: bool,
@@ -66,4 +73,29 @@ pub struct CreateArgs {
     /// For how long to wait.
     #[command(flatten)]
     pub wait: WaitArgs,
+}
+
+/// What a layout is to be best at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ObjectiveArg {
+    /// Nodes that carry as many services as they may
+    #[default]
+    Services,
+    /// The least price per hour of all machines together
+    Cheapest,
+    /// As few nodes as hold everything; the size is the most
+    FewestNodes,
+    /// Services that share nodes as little as possible
+    Spread,
+}
+
+impl From<ObjectiveArg> for Objective {
+    fn from(arg: ObjectiveArg) -> Self {
+        match arg {
+            ObjectiveArg::Services => Self::Services,
+            ObjectiveArg::Cheapest => Self::Cheapest,
+            ObjectiveArg::FewestNodes => Self::FewestNodes,
+            ObjectiveArg::Spread => Self::Spread,
+        }
+    }
 }

@@ -12,6 +12,7 @@ mod export;
 pub mod living;
 mod nouns;
 pub mod past;
+mod placement;
 mod provisioner;
 mod waiting;
 
@@ -30,6 +31,7 @@ pub use export::ExportArgs;
 pub use living::{AddServiceArgs, ServicesArgs, ValuesArgs};
 pub use nouns::Noun;
 pub use past::{ClusterDiffArgs, HistoryArgs, PlanArgs, ShowArgs};
+pub use placement::PlacementArgs;
 pub use provisioner::{ProvisionerArgs, ProvisionerNoun};
 pub use waiting::{FieldArgs, PreviewArgs, WaitArgs, WatchArgs, YesArgs};
 

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::config_values::{merge, parse_override};
+use super::layouts;
 use super::outcome::{begun, outcome};
 use super::preview;
 use crate::cli::args::CreateArgs;
@@ -26,6 +27,9 @@ pub async fn run(args: &CreateArgs, client: &Client, screen: &Screen) -> Result<
     let request = ClusterRequest { config: config(args, client).await?, ..request(args)? };
     if args.dry_run {
         return preview::run(&request, client, screen).await;
+    }
+    if args.layouts {
+        return layouts::run(&request, client, screen).await;
     }
     if args.draft {
         return drafted_cluster::draft(preview::as_json(&request), args.title.as_ref(), client, screen).await;
@@ -74,6 +78,7 @@ fn request(args: &CreateArgs) -> Result<ClusterRequest, Failure> {
         services: args.services.iter().cloned().collect(),
         hardwaretype: args.hardware.clone(),
         imagetype: args.image.clone(),
+        objective: args.objective.into(),
         initial_lease_duration: args.lease.as_deref().map(|text| length("--lease", text)).transpose()?,
         lease_warning: args.warning.as_deref().map(|text| length("--lease-warning", text)).transpose()?,
         dns_suffix: args.dns_suffix.clone(),

@@ -13,11 +13,13 @@ mod failed;
 mod find;
 mod history;
 mod jobs;
+mod layouts;
 mod lease;
 mod list;
 mod living;
 mod logs;
 mod outcome;
+mod placement;
 mod plan;
 mod planned;
 mod preview;
@@ -64,6 +66,7 @@ pub async fn run(command: ClusterCommand, client: &Client, screen: &Screen) -> R
         ClusterCommand::Config(args) => config::run(&args, client, screen).await,
         ClusterCommand::Plan(args) => plan::run(&args, client, screen).await,
         ClusterCommand::Values(args) => values::run(&args, client, screen).await,
+        ClusterCommand::Placement(args) => placement::run(&args, client, screen).await,
         ClusterCommand::Why(args) => why::run(&args, client, screen).await,
         ClusterCommand::Jobs(seen) => jobs::run(&seen, client, screen).await,
         ClusterCommand::Watch { which, timeout } => {

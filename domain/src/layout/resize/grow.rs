@@ -8,6 +8,7 @@ use super::super::check::check_layout;
 use super::super::companions::Companions;
 use super::super::cover;
 use super::super::node_group::{NodeGroup, NodeLayout, services_of};
+use super::super::objective::Objective;
 use super::super::problem::Problem;
 use super::super::reason::{NoLayout, Reason, ReasonKind, counted, listed};
 use super::super::search;
@@ -77,6 +78,7 @@ fn admit(
         imagetype: request.imagetype.clone(),
         // Nothing is required that was not before.
         ancestors: BTreeSet::new(),
+        objective: Objective::default(),
     };
     let mut reasons = unsound(services, request);
     let types =

@@ -111,7 +111,7 @@ impl Server {
         }
         let office = Office {
             store: store.clone(),
-            journal: Journal::new(store.journal(), logger.clone()).start(),
+            journal: Journal::new(store.journal()),
             janitor: Janitor::new(Arc::clone(&clock)).start(),
             provisioner: Provisioner::new(Arc::new(plugins), tokio::runtime::Handle::current()).start(),
             handover,
