@@ -13,6 +13,7 @@ pub mod installation;
 mod journal;
 mod schedule;
 mod solver;
+pub mod ssh;
 pub mod wire;
 
 use std::path::PathBuf;
@@ -36,6 +37,8 @@ pub enum Subject {
     Journal,
     /// How soon people are answered and told of events, and find what tasks printed.
     Api,
+    /// How many tasks are done over SSH, beside other tools.
+    Ssh,
 }
 
 /// How it is measured.
@@ -47,6 +50,8 @@ pub struct Thoroughness {
     pub program: PathBuf,
     /// A PostgreSQL server on which databases may be made and dropped; without it that engine is not measured.
     pub database_url: Option<DatabaseUrl>,
+    /// A folder with other tools in its `bin/`, to be measured beside ours; others are found as programs are.
+    pub peers: Option<PathBuf>,
 }
 
 /// What was measured of one part.
@@ -103,7 +108,7 @@ pub enum BenchError {
 
 impl Subject {
     /// All of them, in the order in which they are measured.
-    pub const ALL: [Self; 4] = [Self::Schedule, Self::Solver, Self::Journal, Self::Api];
+    pub const ALL: [Self; 5] = [Self::Schedule, Self::Solver, Self::Journal, Self::Ssh, Self::Api];
 
     /// As it stands in a report.
     #[must_use]
@@ -113,6 +118,7 @@ impl Subject {
             Self::Solver => "solver",
             Self::Journal => "journal",
             Self::Api => "api",
+            Self::Ssh => "ssh",
         }
     }
 
@@ -126,6 +132,7 @@ impl Subject {
             Self::Solver => solver::measure(how.quick),
             Self::Journal => journal::measure(how),
             Self::Api => api::measure(how),
+            Self::Ssh => ssh::measure(how),
         }
     }
 }

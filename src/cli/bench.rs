@@ -4,6 +4,8 @@
 //! releases, can be compared.
 
 use std::env;
+use std::io::Read as _;
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use cooperage_bench::{Figure, Section, Subject, Thoroughness};
@@ -27,10 +29,13 @@ pub struct BenchArgs {
     /// A PostgreSQL server to measure as well; each measurement makes a database of its own there, and drops it
     #[arg(long, global = true, value_name = "URL")]
     pub database_url: Option<DatabaseUrl>,
+    /// A folder with other tools in its bin/, such as a Python environment, to measure beside; without it those on the path are
+    #[arg(long, global = true, value_name = "DIR")]
+    pub peers: Option<PathBuf>,
 }
 
 /// What is measured.
-#[derive(Debug, Clone, Copy, Subcommand)]
+#[derive(Debug, Clone, Subcommand)]
 pub enum Bench {
     /// How close to the best that is possible random clusters are brought up, and how long Coopr's stages would take
     #[command(after_help = "Example: cooperage bench schedule -o json")]
@@ -46,6 +51,12 @@ pub enum Bench {
     /// How soon people are answered and told of events while tasks run, and find what tasks printed
     #[command(after_help = "Example: cooperage bench api -o json")]
     Api,
+    /// How many tasks are done over SSH on servers of its own, beside Ansible, mitogen, parallel-ssh and OpenSSH
+    #[command(after_help = "Example: cooperage bench ssh --peers /opt/peers")]
+    Ssh,
+    /// A part of `ssh` that needs a process of its own
+    #[command(hide = true)]
+    IdleSessions,
 }
 
 /// What was measured.
@@ -66,12 +77,13 @@ struct Report {
 }
 
 impl Bench {
-    const fn subject(self) -> Subject {
+    const fn subject(&self) -> Subject {
         match self {
             Self::Schedule => Subject::Schedule,
             Self::Solver => Subject::Solver,
             Self::Journal => Subject::Journal,
             Self::Api => Subject::Api,
+            Self::Ssh | Self::IdleSessions => Subject::Ssh,
         }
     }
 }
@@ -81,6 +93,9 @@ impl Bench {
 /// # Errors
 /// When something cannot be measured.
 pub fn run(args: &BenchArgs, screen: &Screen) -> Result<(), Failure> {
+    if matches!(args.what, Some(Bench::IdleSessions)) {
+        return weigh(screen);
+    }
     if cfg!(debug_assertions) && !args.quick {
         screen.note(
             "This program was built without optimization: build it with `make build` for figures that count.",
@@ -88,7 +103,8 @@ pub fn run(args: &BenchArgs, screen: &Screen) -> Result<(), Failure> {
     }
     let program =
         env::current_exe().map_err(|fault| Failure::Server(format!("cannot find myself: {fault}")))?;
-    let how = Thoroughness { quick: args.quick, program, database_url: args.database_url.clone() };
+    let (database_url, peers) = (args.database_url.clone(), args.peers.clone());
+    let how = Thoroughness { quick: args.quick, program, database_url, peers };
     let mut report = Report {
         version: env!("CARGO_PKG_VERSION"),
         processors: std::thread::available_parallelism().map_or(1, usize::from),
@@ -98,7 +114,7 @@ pub fn run(args: &BenchArgs, screen: &Screen) -> Result<(), Failure> {
     };
     let mut tables = Vec::new();
     for subject in Subject::ALL {
-        if args.what.is_some_and(|what| what.subject() != subject) {
+        if args.what.as_ref().is_some_and(|what| what.subject() != subject) {
             continue;
         }
         let Section { measured, grids, figures } = subject.measure(&how)?;
@@ -107,6 +123,15 @@ pub fn run(args: &BenchArgs, screen: &Screen) -> Result<(), Failure> {
         report.figures.extend(figures);
     }
     screen.result(&report, || text(&report, tables));
+    Ok(())
+}
+
+/// What another process of this program asks for on the standard input.
+fn weigh(screen: &Screen) -> Result<(), Failure> {
+    let mut order = Vec::new();
+    let read = std::io::stdin().read_to_end(&mut order).map_err(|fault| fault.to_string());
+    let weighed = read.and_then(|_| cooperage_bench::ssh::weigh(&order).map_err(|fault| fault.to_string()));
+    screen.line(&weighed.map_err(Failure::Server)?);
     Ok(())
 }
 

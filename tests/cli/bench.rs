@@ -16,7 +16,7 @@ fn report() -> Value {
 #[test]
 fn every_part_is_measured_in_short() {
     let report = report();
-    for subject in ["schedule", "solver", "journal", "api"] {
+    for subject in ["schedule", "solver", "journal", "ssh", "api"] {
         assert!(report[subject].is_object(), "{subject} is missing: {report}");
     }
     let figures = report["figures"].as_array().unwrap();
@@ -37,5 +37,22 @@ fn every_part_is_measured_in_short() {
             ratio("meanRatioToNodes") >= 1.0 && ratio("meanRatio") >= ratio("meanRatioToNodes"),
             "{size}"
         );
+    }
+    over_ssh(&report["ssh"]);
+}
+
+/// Everything, or why not: a machine without an SSH server, or where nobody may mount, is no failure.
+fn over_ssh(ssh: &Value) {
+    if let Some(reason) = ssh["leftOut"].as_str() {
+        assert!(reason.contains("sshd") || reason.contains("SSH") || reason.contains("root"), "{reason}");
+        return;
+    }
+    assert!(ssh["tasksPerSecond"].as_f64().unwrap() > 0.0, "{ssh}");
+    assert_eq!(ssh["idle"]["sessions"], 4, "{ssh}");
+    assert!(ssh["libraries"][0]["roundTripsPerSecond"].as_f64().unwrap() > 0.0, "{ssh}");
+    let peers = ssh["peers"].as_array().unwrap();
+    assert!(peers.iter().any(|peer| peer["name"] == "OpenSSH" && peer["tasksPerSecond"].is_f64()), "{ssh}");
+    for peer in peers {
+        assert!(peer["tasksPerSecond"].is_f64() != peer["leftOut"].is_string(), "{peer}");
     }
 }
