@@ -61,8 +61,8 @@ const QUICK: Extent = Extent {
     sizes: &[(4, 5), (1, 20)],
     lengths: &[0, 100],
     appenders: &[10],
-    crowd: Crowd { nodes: 1_000, clusters: 10 },
-    share: 0.01,
+    crowd: Crowd { nodes: 1_000, clusters: 30 },
+    share: 0.1,
 };
 
 /// Nodes of most clusters.

@@ -44,11 +44,11 @@ pub struct EngineMeasured {
     pub aged: Vec<Aged>,
 }
 
-/// How much more the last costs than the first.
+/// How much more the last costs than the first; times come in steps, so that one that is too short is nothing.
 fn growth(costs: impl Iterator<Item = f64>) -> f64 {
     let costs: Vec<f64> = costs.collect();
     match (costs.first(), costs.last()) {
-        (Some(first), Some(last)) if *first > 0.0 => last / first,
+        (Some(first), Some(last)) if *first > 0.0 && *last > 0.0 => last / first,
         _ => 1.0,
     }
 }
