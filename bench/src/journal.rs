@@ -61,8 +61,8 @@ const QUICK: Extent = Extent {
     sizes: &[(4, 5), (1, 20)],
     lengths: &[0, 100],
     appenders: &[10],
-    crowd: Crowd { nodes: 1_000, clusters: 10 },
-    share: 0.01,
+    crowd: Crowd { nodes: 1_000, clusters: 30 },
+    share: 0.1,
 };
 
 /// Nodes of most clusters.
@@ -110,10 +110,11 @@ fn of_engine(engine: &Engine, rate: f64, extent: &Extent) -> Result<EngineMeasur
         for (clusters, nodes) in extent.sizes {
             sizes.push(load::together(&mut stage, &mut numbers, at_once(*clusters, *nodes)).await?);
         }
-        let paced = load::paced(&mut stage, &mut numbers, at_once(0, NODES), rate * extent.share).await?;
+        let asked = rate * extent.share;
+        let paced = load::paced(&mut stage, &mut numbers, at_once(0, NODES), asked).await?;
         let id: ClusterId = numbers.next();
         let aged =
             load::long_lived(&mut stage, id, NODES_OF_LONG_LIVED, extent.lengths, extent.period).await?;
-        Ok(EngineMeasured { engine: engine.name(), rate, appended, together, sizes, paced, aged })
+        Ok(EngineMeasured { engine: engine.name(), rate, asked, appended, together, sizes, paced, aged })
     })
 }

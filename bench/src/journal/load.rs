@@ -7,7 +7,7 @@ use cooperage_domain::cluster::{Command, ServiceChange};
 use cooperage_domain::id::ClusterId;
 use serde::Serialize;
 
-use super::crew::TASKS_OF_NODE;
+use super::crew::{TASKS_OF_NODE, Waits};
 use super::stage::{Stage, gone};
 use crate::BenchError;
 
@@ -100,9 +100,11 @@ pub async fn together(stage: &mut Stage, numbers: &mut Numbers, load: Load) -> R
         let next = (0..=stage.more_ended()).map(|_| numbers.next()).collect::<Vec<_>>();
         futures::future::try_join_all(next.into_iter().map(|id| stage.create(id, load.nodes))).await?;
     }
-    let carried = carried(stage, load, &begun);
+    let (ended, waits) = (Mark::of(stage), stage.idle.waits());
     settle(stage, load.clusters).await?;
-    Ok(carried)
+    // What waited while the measurement was over counts for nothing.
+    drop(stage.idle.waits());
+    Ok(carried(load, [&begun, &ended], &waits))
 }
 
 /// Asks for clusters in even steps, so that their tasks make so many transitions a second, whether or not they keep up.
@@ -124,12 +126,13 @@ pub async fn paced(
         tokio::time::sleep_until((begun.at + step * number).into()).await;
         asked.push(actix::spawn(stage.ask(numbers.next(), load.nodes)?));
     }
-    let carried = carried(stage, load, &begun);
+    let ended = Mark::of(stage);
     for answer in asked {
         answer.await.map_err(gone)?.map_err(gone)?.map_err(gone)?;
     }
     settle(stage, clusters.into()).await?;
-    Ok(carried)
+    // Who is late counts as well.
+    Ok(carried(load, [&begun, &ended], &stage.idle.waits()))
 }
 
 /// Waits until all is done.
@@ -139,15 +142,11 @@ async fn settle(stage: &mut Stage, clusters: u64) -> Result<(), BenchError> {
         stage.one_ended().await?;
         left -= 1;
     }
-    // What waited while the measurement was over counts for nothing.
-    drop(stage.idle.waits());
     Ok(())
 }
 
-fn carried(stage: &Stage, load: Load, begun: &Mark) -> Carried {
-    let now = Mark::of(stage);
+fn carried(load: Load, [begun, now]: [&Mark; 2], waits: &Waits) -> Carried {
     let transitions = ((now.runs - begun.runs) * TRANSITIONS_OF_TASK).max(1) as f64;
-    let waits = stage.idle.waits();
     Carried {
         clusters: load.clusters,
         nodes: load.nodes,

@@ -32,37 +32,40 @@ pub struct EngineMeasured {
     /// What is to be reached, in transitions per second.
     #[serde(skip)]
     pub rate: f64,
+    /// As many came in even steps.
+    #[serde(skip)]
+    pub asked: f64,
     /// Without actors.
     pub appended: Vec<Appended>,
     /// By clusters of five nodes at work.
     pub together: Vec<Carried>,
     /// By nodes of a cluster.
     pub sizes: Vec<Carried>,
-    /// Where as much comes in even steps as is to be reached.
+    /// Where work comes in even steps.
     pub paced: Carried,
     /// By length of the journal.
     pub aged: Vec<Aged>,
 }
 
-/// How much more the last costs than the first.
+/// How much more the last costs than the first; times come in steps, so that one that is too short is nothing.
 fn growth(costs: impl Iterator<Item = f64>) -> f64 {
     let costs: Vec<f64> = costs.collect();
     match (costs.first(), costs.last()) {
-        (Some(first), Some(last)) if *first > 0.0 => last / first,
+        (Some(first), Some(last)) if *first > 0.0 && *last > 0.0 => last / first,
         _ => 1.0,
     }
 }
 
 impl EngineMeasured {
     fn figures(&self) -> Vec<Figure> {
-        let Self { engine, rate, together, sizes, paced, aged, .. } = self;
+        let Self { engine, rate, asked, together, sizes, paced, aged, .. } = self;
         let most = together.iter().map(|carried| carried.per_second).fold(0.0, f64::max);
         let of_size = growth(sizes.iter().map(|carried| carried.cost));
         let of_age = growth(aged.iter().map(|aged| aged.cost));
         vec![
             Figure::new(format!("durable transitions, {engine}"), most, "/s", Target::AtLeast(*rate)),
             Figure::new(
-                format!("wait for the next task at {rate} transitions/s, p99, {engine}"),
+                format!("wait for the next task at {asked} transitions/s, p99, {engine}"),
                 paced.wait_p99,
                 "ms",
                 Target::AtMost(LONGEST_WAIT),
@@ -84,7 +87,7 @@ impl EngineMeasured {
 
     fn grids(&self) -> [Grid; 3] {
         let name = self.engine;
-        let paced = (format!("{:.0}/s come", self.rate), &self.paced);
+        let paced = (format!("{:.0}/s come", self.asked), &self.paced);
         let loads = self.together.iter().chain(&self.sizes).map(|load| (load.clusters.to_string(), load));
         let load = |(clusters, load): (String, &Carried)| {
             [
