@@ -19,7 +19,8 @@ const PARALLEL_SSH: &str = include_str!("parallel_ssh.py");
 /// Asks for the version of a package.
 const VERSION: &str = "import importlib.metadata as m, sys; print(m.version(sys.argv[1]))";
 /// Where mitogen's strategies are.
-const STRATEGIES: &str = "import ansible_mitogen, os; print(os.path.join(os.path.dirname(ansible_mitogen.__file__), 'plugins', 'strategy'))";
+const STRATEGIES: &str = "import ansible_mitogen as a, os; \
+     print(os.path.join(os.path.dirname(a.__file__), 'plugins', 'strategy'))";
 
 /// Where the tools are, and whom they work on.
 pub struct Bystanders<'a> {

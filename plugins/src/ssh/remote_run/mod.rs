@@ -5,8 +5,9 @@
 //! its result. `state.sh` says what the directory holds.
 //!
 //! A short execution costs one round trip. What most of its time goes to is processes on the machine: a program costs some
-//! five times as much to start as a copy of a shell that is there, so the scripts here start as few as they can. What a machine loses with its power in the seconds after a start may include
-//! the knowledge that it started.
+//! five times as much to start as a copy of a shell that is there, so the scripts here start as few as they can.
+//!
+//! What a machine loses with its power in the seconds after a start may include the knowledge that it started.
 
 mod execution;
 mod once;
