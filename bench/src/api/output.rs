@@ -131,17 +131,19 @@ impl Task {
     async fn wait(&self, user: &mut Wire, lines: u64) -> Result<(), BenchError> {
         let path = format!("/v2/clusters/{}/logs?task={}&tail=1", self.cluster(), self.id);
         let begun = Instant::now();
-        while lines > 0 {
+        if lines == 0 {
+            return Ok(());
+        }
+        loop {
             let newest = user.must("GET", &path, &Value::Null).await?["newest"].as_u64();
             if newest.is_some_and(|newest| newest >= lines) {
-                break;
+                return Ok(());
             }
             if begun.elapsed() > LIMIT {
                 return Err(BenchError::Server(format!("of {lines} lines only {newest:?} were kept")));
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        Ok(())
     }
 
     /// Lines like those of package managers and servers: alike, with numbers that differ.
