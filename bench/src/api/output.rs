@@ -12,6 +12,8 @@ use crate::installation::Installation;
 use crate::wire::Wire;
 use crate::{BenchError, Grid, catalogue, milliseconds};
 
+/// Tasks of the node whose first one prints.
+const TASKS_PER_NODE: u32 = 7;
 /// Lines that are sent together.
 const TOGETHER: u64 = 4_000;
 /// Lines that may be on their way: the server keeps some 65,000, and leaves out what goes beyond.
@@ -50,8 +52,8 @@ pub async fn measure(server: &Installation, sizes: &[u64]) -> Result<Vec<Printed
     let token = server.token()?;
     let mut user = Wire::open(server.user(), Some(&token)).await?;
     let mut tasks = Wire::open(server.tasks(), None).await?;
-    catalogue::stock(&mut user, catalogue::MACHINE_TASKS).await?;
-    catalogue::create(&mut user, "printer", 1, catalogue::MACHINE_TASKS).await?;
+    catalogue::stock(&mut user, TASKS_PER_NODE).await?;
+    catalogue::create(&mut user, "printer", 1, TASKS_PER_NODE).await?;
     catalogue::register(&mut tasks, PROVISIONER, &[Extension::TakeBatch, Extension::Output]).await?;
     let mut task = Task::take(&mut tasks).await?;
     let mut printed = Vec::new();
@@ -77,7 +79,7 @@ pub async fn measure(server: &Installation, sizes: &[u64]) -> Result<Vec<Printed
             .await?,
             expression: quickest(
                 &mut user,
-                &format!("{logs}&search=%5Efailed+[0-9]%2B+times%24&regex=true"),
+                &format!("{logs}&search=%5Efailed+%5B0-9%5D%2B+times%24&regex=true"),
                 0,
             )
             .await?,

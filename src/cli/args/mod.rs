@@ -10,6 +10,7 @@ pub mod create;
 pub mod draft;
 mod export;
 pub mod living;
+mod logs;
 mod nouns;
 pub mod past;
 mod placement;
@@ -22,13 +23,13 @@ pub use audit::OutcomeArg;
 pub use audit::{AuditArgs, AuditCommand, AuditFilterArgs, SecretsAt, SecretsCommand};
 pub use care::{HealthArgs, MaintenanceArgs};
 pub use cluster::{
-    ClusterCommand, ConfigArgs, DeleteArgs, LeaseArgs, ListArgs, LogsArgs, Seen, SshArgs, Told, WaitForArgs,
-    WhyArgs,
+    ClusterCommand, ConfigArgs, DeleteArgs, LeaseArgs, ListArgs, Seen, SshArgs, Told, WaitForArgs, WhyArgs,
 };
 pub use create::CreateArgs;
 pub use draft::{ApplyPlanArgs, DraftCommand, DraftedArgs};
 pub use export::ExportArgs;
 pub use living::{AddServiceArgs, ServicesArgs, ValuesArgs};
+pub use logs::LogsArgs;
 pub use nouns::Noun;
 pub use past::{ClusterDiffArgs, HistoryArgs, PlanArgs, ShowArgs};
 pub use placement::PlacementArgs;
