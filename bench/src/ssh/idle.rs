@@ -82,7 +82,7 @@ pub async fn look(house: &House) -> Result<Weighed, Fault> {
     let status = fs::read_to_string("/proc/self/status")?;
     let field = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name));
-        line.and_then(|rest| rest.split_whitespace().nth(0)?.parse::<u32>().ok()).unwrap_or_default()
+        line.and_then(|rest| rest.split_whitespace().next()?.parse::<u32>().ok()).unwrap_or_default()
     };
     let resident_mib = f64::from(field("VmRSS:")) / 1024.0;
     Ok(Weighed { sessions: house.connections(), resident_mib, threads: field("Threads:") })
