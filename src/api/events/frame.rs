@@ -94,10 +94,13 @@ pub struct Batch {
     tenants: HashMap<String, OfTenant>,
 }
 
+/// What one tenant is told: all events in one piece, and where each ends in it.
+type Text<'a> = (BytesMut, Vec<(&'a PlacedEvent, usize)>);
+
 impl Batch {
     /// Writes events down.
     pub fn new(after: u64, events: &[PlacedEvent]) -> Self {
-        let mut texts: HashMap<&str, (BytesMut, Vec<(&PlacedEvent, usize)>)> = HashMap::new();
+        let mut texts: HashMap<&str, Text<'_>> = HashMap::new();
         for event in events {
             let Some(text) = write(event) else { continue };
             let (whole, ends) = texts.entry(&event.tenant).or_default();
