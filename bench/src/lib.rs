@@ -9,9 +9,12 @@ pub mod figure;
 mod grid;
 mod hadoop;
 pub mod installation;
+mod process;
 mod schedule;
 mod solver;
+mod start;
 pub mod wire;
+mod worker;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -29,6 +32,10 @@ pub enum Subject {
     Schedule,
     /// How long layouts, and why there are none, are looked for.
     Solver,
+    /// How fast remote workers are given tasks and rid of them.
+    Worker,
+    /// How soon a server is there, and how large it is.
+    Start,
 }
 
 /// How it is measured.
@@ -78,6 +85,9 @@ pub enum BenchError {
         /// The body.
         said: String,
     },
+    /// A database cannot be used.
+    #[error(transparent)]
+    Store(#[from] cooperage_schema::StoreError),
     /// The system refuses something.
     #[error("cannot measure here: {0}")]
     System(#[from] std::io::Error),
@@ -85,7 +95,7 @@ pub enum BenchError {
 
 impl Subject {
     /// All of them, in the order in which they are measured.
-    pub const ALL: [Self; 2] = [Self::Schedule, Self::Solver];
+    pub const ALL: [Self; 4] = [Self::Schedule, Self::Solver, Self::Worker, Self::Start];
 
     /// As it stands in a report.
     #[must_use]
@@ -93,6 +103,8 @@ impl Subject {
         match self {
             Self::Schedule => "schedule",
             Self::Solver => "solver",
+            Self::Worker => "worker",
+            Self::Start => "start",
         }
     }
 
@@ -104,6 +116,8 @@ impl Subject {
         match self {
             Self::Schedule => schedule::measure(how.quick),
             Self::Solver => solver::measure(how.quick),
+            Self::Worker => worker::measure(how),
+            Self::Start => start::measure(how),
         }
     }
 }

@@ -34,6 +34,12 @@ pub enum Bench {
     /// How long layouts, and why there are none, are looked for
     #[command(after_help = "Example: cooperage bench solver --quick")]
     Solver,
+    /// How fast remote workers are given tasks and rid of them, over HTTP
+    #[command(after_help = "Example: cooperage bench worker -o json")]
+    Worker,
+    /// How soon a server is ready, with many clusters and after a kill, and how large it is
+    #[command(after_help = "Example: cooperage bench start --quick")]
+    Start,
 }
 
 /// What was measured.
@@ -58,6 +64,8 @@ impl Bench {
         match self {
             Self::Schedule => Subject::Schedule,
             Self::Solver => Subject::Solver,
+            Self::Worker => Subject::Worker,
+            Self::Start => Subject::Start,
         }
     }
 }

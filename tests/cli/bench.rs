@@ -16,13 +16,20 @@ fn report() -> Value {
 #[test]
 fn every_part_is_measured_in_short() {
     let report = report();
-    for subject in ["schedule", "solver"] {
+    for subject in ["schedule", "solver", "worker", "start"] {
         assert!(report[subject].is_object(), "{subject} is missing: {report}");
     }
     let figures = report["figures"].as_array().unwrap();
     assert!(figures.len() > 10, "{report}");
     for figure in figures {
         assert!(figure["measured"].as_f64().is_some_and(|measured| measured > 0.0), "{figure}");
+    }
+    for run in report["worker"]["runs"].as_array().unwrap() {
+        assert!(run["tasksPerSecond"].as_f64().is_some_and(|rate| rate > 0.0), "{run}");
+    }
+    for recovery in report["start"]["recoveries"].as_array().unwrap() {
+        let ms = |field: &str| recovery[field].as_f64().unwrap();
+        assert!(ms("firstTaskMs") > 0.0 && ms("allMs") >= ms("firstTaskMs"), "{recovery}");
     }
     for size in report["schedule"]["sizes"].as_array().unwrap() {
         let ratio = |field: &str| size[field].as_f64().unwrap();
