@@ -29,6 +29,7 @@ pub mod macros;
 mod mutant;
 #[cfg(feature = "mutants")]
 pub mod mutant;
+pub mod neighbours;
 pub mod node_action;
 pub mod plan;
 pub mod provider_fields;

@@ -3,11 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ancestry::{Child, Kin};
-use super::apply_task::{Begun, attempt_started, note_failure, task_failed, task_succeeded, unit_probed};
+use super::apply_task::{
+    self, Begun, attempt_started, note_failure, task_failed, task_succeeded, unit_probed,
+};
 use super::care::{Care, CareChange};
 use super::create::CreateOrder;
 use super::event::{Event, PlannedStep};
 use super::job::{Job, JobStatus};
+use super::order::Told;
 use super::revision::Revision;
 use super::state::{Cluster, ClusterStatus, Node};
 use super::{wanted, wanted_change};
@@ -38,9 +41,21 @@ pub fn apply(cluster: &mut Option<Cluster>, event: &Event) {
     }
 }
 
+/// Whether what orders say of all nodes stays as it is: true for what happens all the time.
+fn leaves_nodes_alone(cluster: &Cluster, event: &Event) -> bool {
+    match event {
+        Event::AttemptStarted { .. } | Event::UnitProbed { .. } => true,
+        Event::TaskSucceeded { task, report, .. } => apply_task::leaves_nodes_alone(cluster, *task, report),
+        _ => false,
+    }
+}
+
 /// Applies an event to a cluster that is there.
 pub(super) fn change(cluster: &mut Cluster, event: &Event) {
     cluster.sequence += 1;
+    if !leaves_nodes_alone(cluster, event) {
+        cluster.told.forget();
+    }
     match event {
         Event::ClusterRequested { .. } => {}
         Event::LayoutFound { at, nodes } => laid_out(cluster, nodes, *at),
@@ -243,6 +258,7 @@ fn requested(order: &CreateOrder, at: i64) -> Cluster {
         care: Care::default(),
         sequence: 0,
         last_node: 0,
+        told: Told::default(),
         previous: None,
         then: None,
         kin: Kin { origins: order.origins.clone(), ..Kin::default() },

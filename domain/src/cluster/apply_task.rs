@@ -109,6 +109,18 @@ fn close_attempt(job: &mut Job, task: u32, outcome: Outcome) -> Option<&mut Task
     Some(task)
 }
 
+/// Whether a success says nothing new of its node's addresses and name, and gives no machine back.
+pub(super) fn leaves_nodes_alone(cluster: &Cluster, task: u32, report: &TaskReport) -> bool {
+    let job = cluster.latest_job();
+    let Some(task) = job.and_then(|job| job.tasks.get(&task)).filter(|it| it.name != TaskName::Delete) else {
+        return false;
+    };
+    let Some(known) = cluster.nodes.get(&task.node).map(|node| &node.properties) else { return false };
+    let names = report.hostname.as_ref().filter(|name| !name.is_empty());
+    report.ipaddresses.as_ref().is_none_or(|addresses| *addresses == known.ipaddresses)
+        && names.is_none_or(|name| Some(name) == known.hostname.as_ref())
+}
+
 pub(super) fn task_succeeded(cluster: &mut Cluster, task: u32, report: &TaskReport, at: i64) {
     let Some(job) = open_job(&mut cluster.jobs, task) else { return };
     let outcome = Outcome { at, code: 0, kind: None, stdout: String::new(), stderr: String::new() };

@@ -1,6 +1,6 @@
 //! What a worker is given with a task, put together from all that is known when it is handed out.
 
-use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
@@ -8,9 +8,9 @@ use super::inputs;
 use super::state::{Cluster, Node};
 use super::values::effective;
 use crate::entity::{ActionSpec, Service};
-use crate::id::NodeId;
 use crate::macros::{self, ClusterView, MacroError};
-use crate::task::{NodeProperties, ServiceOrder, TaskConfig, TaskOrder};
+use crate::neighbours::Neighbours;
+use crate::task::{ServiceOrder, TaskConfig, TaskOrder};
 
 /// What a worker is given besides results: a result of the same name would hide it.
 const TAKEN: [&str; 14] = [
@@ -89,7 +89,7 @@ pub(super) fn config(
         service: None,
         node: node.properties.clone(),
         provider: cluster.provider.clone(),
-        nodes: neighbours(cluster, &node.id),
+        nodes: neighbours(cluster, node),
         results: results(node),
     };
     if let Some((definition, action)) = service {
@@ -102,11 +102,35 @@ pub(super) fn config(
     Ok(config)
 }
 
-/// The nodes that a task hears of: those that stay, and its own.
-fn neighbours(cluster: &Cluster, own: &NodeId) -> BTreeMap<NodeId, NodeProperties> {
+/// The nodes that a task hears of: those that stay, and its own. Put together anew only when something about them changed.
+fn neighbours(cluster: &Cluster, own: &Node) -> Neighbours {
+    let staying = cluster.told.0.get_or_init(|| staying(cluster));
+    debug_assert_eq!(*staying, self::staying(cluster), "a change of the nodes was not noticed");
+    if staying.contains_key(&own.id) { staying.clone() } else { staying.with(&own.id, &own.properties) }
+}
+
+fn staying(cluster: &Cluster) -> Neighbours {
     let leaving = cluster.leaving();
-    let told = cluster.nodes.values().filter(|node| node.id == *own || !leaving.contains(&node.id));
-    told.map(|node| (node.id.clone(), node.properties.clone())).collect()
+    let told = cluster.nodes.values().filter(|node| !leaving.contains(&node.id));
+    Neighbours::new(told.map(|node| (node.id.clone(), node.properties.clone())).collect())
+}
+
+/// What orders say of all nodes that stay, once an order was put together. It is no part of the state: never stored, and
+/// equal to any other.
+#[derive(Debug, Clone, Default)]
+pub struct Told(OnceLock<Neighbours>);
+
+impl Told {
+    /// Something about the nodes may have changed.
+    pub(super) fn forget(&mut self) {
+        self.0.take();
+    }
+}
+
+impl PartialEq for Told {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 fn results(node: &Node) -> Map<String, Value> {

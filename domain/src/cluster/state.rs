@@ -12,6 +12,7 @@ use super::care::Care;
 use super::follow_up::FollowUp;
 use super::job::{AttemptId, Job, Task};
 use super::limits::Limits;
+use super::order::Told;
 use super::refusal::Refusal;
 use super::revision::Revision;
 use crate::entity::{ClusterTemplate, Provider, Service};
@@ -126,6 +127,9 @@ pub struct Cluster {
     /// Whom it is built upon, and who is built upon it.
     #[serde(default, skip_serializing_if = "Kin::is_empty")]
     pub kin: Kin,
+    /// What orders say of all nodes, as long as nothing about them changes.
+    #[serde(skip)]
+    pub(super) told: Told,
 }
 
 /// A node: a cluster's use of one machine.
