@@ -25,7 +25,7 @@ use actix::{Actor, Addr, Arbiter};
 use cooperage_actors::callbacks::{CallbackOffice, Callbacks, Gate};
 use cooperage_actors::clock::{SharedClock, WallClock};
 use cooperage_actors::estimate::Estimates;
-use cooperage_actors::fleet::{Fleet, FleetOffice};
+use cooperage_actors::fleet::{Fleet, FleetOffice, Roll};
 use cooperage_actors::handover::Handover;
 use cooperage_actors::health::{HealthMonitor, HealthOffice};
 use cooperage_actors::janitor::Janitor;
@@ -210,7 +210,7 @@ fn start_actors(
         journal,
         janitor: Janitor::new(Arc::clone(&clock)).start(),
         provisioner: Provisioner::new(plugins, runtime.handle().clone()).start(),
-        handover: Handover::default().start(),
+        handover: Handover::default(),
         vault: vault.clone(),
         pools: HashMap::from([(SUPERADMIN.to_owned(), pool)]),
         log: TaskLog::new(store.journal(), Arc::clone(&clock), logger.clone()),
@@ -220,7 +220,7 @@ fn start_actors(
         arbiters: (0..threads).map(|_| Arbiter::new()).collect(),
     };
     let (handover, journal, log) = (office.handover.clone(), office.journal.clone(), office.log.clone());
-    let fleet = start_fleet(&settings, &store, &office, runtime)?;
+    let (fleet, roll) = start_fleet(&settings, &store, &office, runtime)?;
     let gate = Gate::new(Arc::clone(&callbacks));
     let veto = settings.callbacks.expiry_veto_ms();
     let (registry, health) =
@@ -238,6 +238,8 @@ fn start_actors(
         handover,
         vault,
         fleet,
+        roll,
+        pools: api::Pools::default(),
         estimates,
         login_limit: api::LoginLimit::default(),
         reservations: api::Reservations::default(),
@@ -306,7 +308,7 @@ fn start_fleet(
     store: &Store,
     office: &Office,
     runtime: &Runtime,
-) -> Result<Addr<Fleet>, ServeError> {
+) -> Result<(Addr<Fleet>, Roll), ServeError> {
     let logger = office.logger.clone();
     let tls = &settings.tls.provisioners;
     let control = HttpWorkerControl::new(store.clone(), tls, runtime.handle().clone(), logger.clone())?;
@@ -324,5 +326,7 @@ fn start_fleet(
         silence: i64::from(settings.provisioners.silence_seconds) * 1000,
         logger,
     };
-    Ok(Fleet::new(office, store.provisioners()?, wanted).start())
+    let fleet = Fleet::new(office, store.provisioners()?, wanted);
+    let roll = fleet.roll();
+    Ok((fleet.start(), roll))
 }

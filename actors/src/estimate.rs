@@ -120,7 +120,8 @@ impl Estimates {
 }
 
 /// What the success of a task teaches.
-pub(crate) fn sample(cluster: &Cluster, event: &Event) -> Option<DurationSample> {
+#[must_use]
+pub fn sample(cluster: &Cluster, event: &Event) -> Option<DurationSample> {
     let Event::TaskSucceeded { at, task, .. } = event else { return None };
     let task = cluster.latest_job()?.tasks.get(task)?;
     let started = task.attempts.last()?.started;

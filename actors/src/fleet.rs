@@ -8,6 +8,8 @@
 //!
 //! Registrations are stored, so that after a restart of the server workers go on with what they have.
 
+mod roll;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -17,6 +19,8 @@ use cooperage_schema::{Registration, Store, StoreError};
 use futures::future::BoxFuture;
 use slog::{Logger, info, warn};
 use tokio::sync::Mutex;
+
+pub use roll::{Enrolled, Roll};
 
 use crate::blocking;
 use crate::clock::SharedClock;
@@ -49,6 +53,8 @@ pub struct FleetOffice {
 pub struct Fleet {
     office: FleetOffice,
     registered: BTreeMap<String, Registration>,
+    /// The same for those who ask all the time.
+    roll: Roll,
     /// Workers each tenant is to have, by internal id.
     wanted: BTreeMap<String, u32>,
     /// Held by whoever writes to the store; those who wait get it in their order.
@@ -59,8 +65,17 @@ impl Fleet {
     /// With the registrations and wishes that are stored.
     #[must_use]
     pub fn new(office: FleetOffice, stored: Vec<Registration>, wanted: BTreeMap<String, u32>) -> Self {
-        let registered = stored.into_iter().map(|one| (one.provisioner.id.clone(), one)).collect();
-        Self { office, registered, wanted, writing: Arc::default() }
+        let registered: BTreeMap<_, _> =
+            stored.into_iter().map(|one| (one.provisioner.id.clone(), one)).collect();
+        let roll = Roll::default();
+        registered.values().for_each(|one| roll.enter(&one.provisioner));
+        Self { office, registered, roll, wanted, writing: Arc::default() }
+    }
+
+    /// Who is registered, as far as those must know who ask with every request.
+    #[must_use]
+    pub fn roll(&self) -> Roll {
+        self.roll.clone()
     }
 
     fn provisioners(&self) -> Vec<Provisioner> {
@@ -102,6 +117,7 @@ impl Fleet {
 
     fn forget(&mut self, id: &str, ctx: &Context<Self>) -> Option<Stored> {
         let gone = self.registered.remove(id)?;
+        self.roll.strike(id);
         self.office.janitor.do_send(Disarm(Deadline::Heartbeat(id.to_owned())));
         let id = id.to_owned();
         let forgotten = self.write(move |store| store.delete_provisioner(&id));
@@ -219,6 +235,7 @@ impl Handler<Register> for Fleet {
             "capacity" => provisioner.capacity_total);
         provisioner.assignments.clear();
         let id = provisioner.id.clone();
+        self.roll.enter(&provisioner);
         self.registered.insert(id.clone(), Registration { provisioner, seen_ms: self.office.clock.now() });
         self.expect_a_beat(&id, ctx);
         let tenants = self.all_tenants();

@@ -10,19 +10,22 @@
 //!
 //! A worker that asks for a task although it holds one has never received it: the answer was lost. It is offered the same
 //! execution again. Reports may come twice, and so may output: both are counted once.
+//!
+//! It is no actor: nodes and requests of workers live on different threads, and meet here without a third one between them.
+//! Each step is short, and is done under one lock.
 
 mod output;
 mod watching;
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use actix::{Actor, Context, Handler, Message, ResponseFuture};
 use cooperage_domain::id::TaskId;
 use cooperage_domain::task::{TaskOrder, TaskReport};
 use tokio::sync::oneshot;
 
 pub use output::AcceptLines;
-pub use watching::{AwaitGiveUp, FindUnheld, Holding};
+pub use watching::Holding;
 
 use crate::provisioner::Execution;
 use crate::worker_pool::Waiting;
@@ -31,9 +34,13 @@ use watching::Watchers;
 /// Code of an attempt that no worker carried out.
 const NOT_CARRIED_OUT: i64 = -1;
 
-/// Tasks in the hands of workers elsewhere.
+/// Tasks in the hands of workers elsewhere. Cheap to clone: all clones know the same.
+#[derive(Clone, Default)]
+pub struct Handover(Arc<Mutex<Hands>>);
+
+/// Who holds what.
 #[derive(Default)]
-pub struct Handover {
+struct Hands {
     held: HashMap<TaskId, Held>,
     /// The same by worker, which usually holds one.
     by_worker: HashMap<String, BTreeSet<TaskId>>,
@@ -61,7 +68,7 @@ impl Held {
     }
 }
 
-impl Handover {
+impl Hands {
     fn insert(&mut self, execution: Execution, held: Held) {
         self.remove(execution.task);
         self.by_worker.entry(held.worker.clone()).or_default().insert(execution.task);
@@ -85,13 +92,7 @@ impl Handover {
     }
 }
 
-impl Actor for Handover {
-    type Context = Context<Self>;
-}
-
 /// Give this order to a worker that waits for one, and wait for its report.
-#[derive(Message)]
-#[rtype(result = "TaskReport")]
 pub struct HandOver {
     /// Which execution.
     pub execution: Execution,
@@ -104,8 +105,7 @@ pub struct HandOver {
 }
 
 /// A worker is done.
-#[derive(Debug, Message)]
-#[rtype(result = "Result<(), NotHeld>")]
+#[derive(Debug)]
 pub struct Finish {
     /// With which task.
     pub task: TaskId,
@@ -117,42 +117,80 @@ pub struct Finish {
     pub report: TaskReport,
 }
 
-/// These workers have no task. What was given to them and never arrived, one execution each, is to be given again.
-#[derive(Debug, Message)]
-#[rtype(result = "Vec<(String, Execution)>")]
-pub struct FindUndelivered {
-    /// Internal id of the tenant they work for.
-    pub tenant: String,
-    /// Their names.
-    pub workers: Vec<String>,
-}
-
-/// The report is durable, or nobody wants it any more.
-#[derive(Debug, Clone, Copy, Message)]
-#[rtype(result = "()")]
-pub struct Settle(pub Execution);
-
 /// The worker does not hold the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the worker does not hold this task: it was given to another one, has ended, or timed out")]
 pub struct NotHeld;
 
-/// Nobody waits for this report any more: what the worker says later is refused.
-#[derive(Debug, Clone, Copy, Message)]
-#[rtype(result = "()")]
-pub struct GiveUp(pub Execution);
+impl Handover {
+    fn hands(&self) -> MutexGuard<'_, Hands> {
+        // Nobody panics while holding it: entries are only put in, looked at and taken out.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
-impl Handler<HandOver> for Handover {
-    type Result = ResponseFuture<TaskReport>;
+    /// Gives the order to its worker at once; what is given back waits for the report.
+    pub fn hand_over(&self, hand: HandOver) -> impl Future<Output = TaskReport> + Send + use<> {
+        let waits = self.hands().hand_over(hand);
+        async move {
+            let silent = |_| TaskReport::failure(NOT_CARRIED_OUT, "The worker did not report in time.");
+            waits.await.unwrap_or_else(silent)
+        }
+    }
 
-    fn handle(&mut self, hand: HandOver, _: &mut Self::Context) -> Self::Result {
+    /// Takes a report; what is given back ends when it is durable. One that comes again while the first is being recorded
+    /// waits with it.
+    pub fn finish(&self, finish: Finish) -> impl Future<Output = Result<(), NotHeld>> + Send + use<> {
+        let durable = self.hands().finish(finish);
+        async move { durable?.await.map_err(|_| NotHeld) }
+    }
+
+    /// These workers of a tenant (by internal id) have no task. What was given to them and never arrived, one execution
+    /// each, is to be given again.
+    #[must_use]
+    pub fn undelivered(&self, tenant: &str, workers: &[String]) -> Vec<(String, Execution)> {
+        let hands = self.hands();
+        let undelivered = |worker: &String| Some((worker.clone(), hands.undelivered(tenant, worker)?));
+        workers.iter().filter_map(undelivered).collect()
+    }
+
+    /// The report is durable, or nobody wants it any more.
+    pub fn settle(&self, execution: Execution) {
+        let mut hands = self.hands();
+        if !hands.held.get(&execution.task).is_some_and(|held| held.is(execution)) {
+            return;
+        }
+        for finishing in hands.remove(execution.task).into_iter().flat_map(|held| held.finishing) {
+            // The worker may have gone away meanwhile.
+            let _ = finishing.send(());
+        }
+    }
+
+    /// Nobody waits for this report any more: what the worker says later is refused.
+    pub fn give_up(&self, execution: Execution) {
+        let mut hands = self.hands();
+        let open = |held: &Held| held.is(execution) && held.report.is_none();
+        if hands.held.get(&execution.task).is_some_and(open)
+            && let Some(held) = hands.remove(execution.task)
+        {
+            hands.watchers.tell(&held.worker, execution);
+        }
+    }
+}
+
+impl Hands {
+    /// Where the report comes, or is already.
+    fn hand_over(&mut self, hand: HandOver) -> oneshot::Receiver<TaskReport> {
         let HandOver { execution, worker, tenant, order } = hand;
         let (sender, receiver) = oneshot::channel();
         let known = self.held.get_mut(&execution.task).filter(|held| held.is(execution));
         if let Some(held) = known {
             // Asked again after its cluster failed: the report may be here already.
             match held.report.clone() {
-                Some(report) => return Box::pin(async { report }),
+                Some(report) => {
+                    // The other end is here.
+                    let _ = sender.send(report);
+                    return receiver;
+                }
                 None => held.waits = Some(sender),
             }
         } else {
@@ -170,45 +208,31 @@ impl Handler<HandOver> for Handover {
         if let Some((order, Waiting { place, asks_again })) = order
             && place.send(order).is_err()
             && !asks_again
+            && let Some(waits) = self.remove(execution.task).and_then(|held| held.waits)
         {
-            self.remove(execution.task);
             let text = "The worker went away before it was given the task.";
-            return Box::pin(async move { TaskReport::failure(NOT_CARRIED_OUT, text) });
+            // The other end is here.
+            let _ = waits.send(TaskReport::failure(NOT_CARRIED_OUT, text));
         }
-        Box::pin(async move {
-            let silent = |_| TaskReport::failure(NOT_CARRIED_OUT, "The worker did not report in time.");
-            receiver.await.unwrap_or_else(silent)
-        })
+        receiver
     }
-}
 
-impl Handler<FindUndelivered> for Handover {
-    type Result = actix::MessageResult<FindUndelivered>;
-
-    fn handle(&mut self, find: FindUndelivered, _: &mut Self::Context) -> Self::Result {
-        let FindUndelivered { tenant, workers } = find;
-        let undelivered = |worker: String| {
-            let tasks = self.by_worker.get(&worker)?.iter();
-            let mut held = tasks.filter_map(|task| Some((task, self.held.get(task)?)));
-            let (task, held) = held.find(|(_, held)| held.report.is_none() && held.tenant == tenant)?;
-            Some((worker, Execution { task: *task, attempt: held.attempt }))
-        };
-        actix::MessageResult(workers.into_iter().filter_map(undelivered).collect())
+    fn undelivered(&self, tenant: &str, worker: &str) -> Option<Execution> {
+        let tasks = self.by_worker.get(worker)?.iter();
+        let mut held = tasks.filter_map(|task| Some((task, self.held.get(task)?)));
+        let (task, held) = held.find(|(_, held)| held.report.is_none() && held.tenant == tenant)?;
+        Some(Execution { task: *task, attempt: held.attempt })
     }
-}
 
-impl Handler<Finish> for Handover {
-    type Result = ResponseFuture<Result<(), NotHeld>>;
-
-    /// Answers when the report is durable. One that comes again while the first is being recorded waits with it.
-    fn handle(&mut self, finish: Finish, _: &mut Self::Context) -> Self::Result {
+    /// Where it is told that the report is durable.
+    fn finish(&mut self, finish: Finish) -> Result<oneshot::Receiver<()>, NotHeld> {
         let held = self.held.get_mut(&finish.task).filter(|held| {
             let same = finish.attempt.is_none_or(|attempt| attempt == held.attempt);
             // Who does not say which attempt it was may mean one that is long over.
             let first = held.report.is_none() || finish.attempt.is_some();
             same && first && held.worker == finish.worker
         });
-        let Some(held) = held else { return Box::pin(async { Err(NotHeld) }) };
+        let held = held.ok_or(NotHeld)?;
         let (sender, receiver) = oneshot::channel();
         held.finishing.push(sender);
         if held.report.is_none() {
@@ -218,33 +242,6 @@ impl Handler<Finish> for Handover {
                 let _ = waits.send(finish.report);
             }
         }
-        Box::pin(async move { receiver.await.map_err(|_| NotHeld) })
-    }
-}
-
-impl Handler<Settle> for Handover {
-    type Result = ();
-
-    fn handle(&mut self, Settle(execution): Settle, _: &mut Self::Context) {
-        if !self.held.get(&execution.task).is_some_and(|held| held.is(execution)) {
-            return;
-        }
-        for finishing in self.remove(execution.task).into_iter().flat_map(|held| held.finishing) {
-            // The worker may have gone away meanwhile.
-            let _ = finishing.send(());
-        }
-    }
-}
-
-impl Handler<GiveUp> for Handover {
-    type Result = ();
-
-    fn handle(&mut self, GiveUp(execution): GiveUp, _: &mut Self::Context) {
-        let open = |held: &Held| held.is(execution) && held.report.is_none();
-        if self.held.get(&execution.task).is_some_and(open)
-            && let Some(held) = self.remove(execution.task)
-        {
-            self.watchers.tell(&held.worker, execution);
-        }
+        Ok(receiver)
     }
 }

@@ -41,7 +41,7 @@ pub struct Colleagues {
     /// Carries tasks out in this process.
     pub provisioner: Addr<Provisioner>,
     /// Hands tasks to workers elsewhere.
-    pub handover: Addr<Handover>,
+    pub handover: Handover,
     /// Keeps secret values of clusters, which only workers are given.
     pub vault: Vault,
     /// Keeps deadlines.

@@ -17,7 +17,7 @@ mod pools;
 mod supervise;
 mod tell;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use actix::fut::wrap_future;
@@ -59,7 +59,7 @@ pub struct Office {
     /// Carries tasks out in this process.
     pub provisioner: Addr<Provisioner>,
     /// Hands tasks to workers elsewhere.
-    pub handover: Addr<Handover>,
+    pub handover: Handover,
     /// Keeps secret values of clusters.
     pub vault: Vault,
     /// Worker pools by internal tenant id.
@@ -89,6 +89,8 @@ pub struct Registry {
     loading: HashMap<ClusterId, Vec<Asker>>,
     /// Failures in a row; a cluster that then rests in order starts over.
     failures: HashMap<ClusterId, u32>,
+    /// What had something to do when the server started, and is not read yet.
+    to_take_up: VecDeque<ClusterId>,
     /// Which pools of tenants keep that get theirs from here.
     limit: RunningLimit,
     started: u64,
@@ -122,6 +124,7 @@ impl Registry {
             live,
             loading,
             failures,
+            to_take_up: VecDeque::new(),
             limit: RunningLimit::default(),
             gate: None,
             veto_ms: 0,

@@ -11,10 +11,13 @@ mod grid;
 mod hadoop;
 pub mod installation;
 mod journal;
+mod process;
 mod schedule;
 mod solver;
 pub mod ssh;
+mod start;
 pub mod wire;
+mod worker;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -39,6 +42,10 @@ pub enum Subject {
     Api,
     /// How many tasks are done over SSH, beside other tools.
     Ssh,
+    /// How fast remote workers are given tasks and rid of them.
+    Worker,
+    /// How soon a server is there, and how large it is.
+    Start,
 }
 
 /// How it is measured.
@@ -108,7 +115,8 @@ pub enum BenchError {
 
 impl Subject {
     /// All of them, in the order in which they are measured.
-    pub const ALL: [Self; 5] = [Self::Schedule, Self::Solver, Self::Journal, Self::Ssh, Self::Api];
+    pub const ALL: [Self; 7] =
+        [Self::Schedule, Self::Solver, Self::Journal, Self::Worker, Self::Ssh, Self::Start, Self::Api];
 
     /// As it stands in a report.
     #[must_use]
@@ -119,6 +127,8 @@ impl Subject {
             Self::Journal => "journal",
             Self::Api => "api",
             Self::Ssh => "ssh",
+            Self::Worker => "worker",
+            Self::Start => "start",
         }
     }
 
@@ -133,6 +143,8 @@ impl Subject {
             Self::Journal => journal::measure(how),
             Self::Api => api::measure(how),
             Self::Ssh => ssh::measure(how),
+            Self::Worker => worker::measure(how),
+            Self::Start => start::measure(how),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! The nodes that a task hears of, shared by all orders that were given while none of them changed.
 //!
 //! A worker is told of every node of the cluster. To copy them for each task would make a task of a large cluster dear, so
-//! that they lie in groups: whoever has them shares the groups, and a change makes one group anew.
+//! that they lie in groups: whoever has them shares the groups, and a change makes one group anew. A group is written as JSON
+//! once, for orders that go to workers elsewhere.
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -15,7 +16,33 @@ use crate::task::NodeProperties;
 /// Nodes of a group; twice as many are two groups.
 const GROUP: usize = 64;
 
-type Group = Vec<Arc<(NodeId, NodeProperties)>>;
+/// Some nodes, in order.
+#[derive(Default)]
+struct Group {
+    nodes: Vec<Arc<(NodeId, NodeProperties)>>,
+    /// They as the inside of a JSON object, once somebody has asked for it.
+    json: OnceLock<String>,
+}
+
+/// A copy is made to be changed.
+impl Clone for Group {
+    fn clone(&self) -> Self {
+        Self { nodes: self.nodes.clone(), json: OnceLock::new() }
+    }
+}
+
+impl Group {
+    fn json(&self) -> &str {
+        self.json.get_or_init(|| {
+            let all: BTreeMap<&NodeId, &NodeProperties> =
+                self.nodes.iter().map(|node| (&node.0, &node.1)).collect();
+            // Texts and numbers under keys that are texts: nothing in them cannot be written.
+            let object = serde_json::to_string(&all).unwrap_or_default();
+            let inside = object.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+            inside.unwrap_or_default().to_owned()
+        })
+    }
+}
 
 /// Nodes by id. Cheap to clone.
 #[derive(Clone, Default)]
@@ -27,7 +54,7 @@ pub struct Neighbours {
 impl Neighbours {
     /// All of them, by id.
     pub fn iter(&self) -> impl Iterator<Item = (&NodeId, &NodeProperties)> {
-        self.groups.iter().flat_map(|group| group.iter()).map(|node| (&node.0, &node.1))
+        self.groups.iter().flat_map(|group| group.nodes.iter()).map(|node| (&node.0, &node.1))
     }
 
     /// What is known of each, by id.
@@ -38,15 +65,22 @@ impl Neighbours {
     /// What is known of one.
     #[must_use]
     pub fn get(&self, id: &NodeId) -> Option<&NodeProperties> {
-        let group = self.groups.get(self.group_of(id))?;
-        let place = group.binary_search_by(|node| node.0.cmp(id)).ok()?;
-        group.get(place).map(|node| &node.1)
+        let nodes = &self.groups.get(self.group_of(id))?.nodes;
+        let place = nodes.binary_search_by(|node| node.0.cmp(id)).ok()?;
+        nodes.get(place).map(|node| &node.1)
     }
 
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.groups.iter().map(|group| group.len()).sum()
+        self.groups.iter().map(|group| group.nodes.len()).sum()
+    }
+
+    /// As JSON, of which only what changed since the last time is written anew.
+    #[must_use]
+    pub fn json(&self) -> String {
+        let groups: Vec<&str> = self.groups.iter().map(|group| group.json()).collect();
+        format!("{{{}}}", groups.join(","))
     }
 
     /// Whether there are none.
@@ -64,22 +98,23 @@ impl Neighbours {
         let groups = Arc::make_mut(&mut self.groups);
         let node = Arc::new((id.clone(), properties.clone()));
         let Some(group) = groups.get_mut(at).map(Arc::make_mut) else {
-            groups.push(Arc::new(vec![node]));
+            groups.push(Arc::new(Group { nodes: vec![node], json: OnceLock::new() }));
             return;
         };
-        match group.binary_search_by(|node| node.0.cmp(id)) {
-            Ok(place) => group[place] = node,
-            Err(place) => group.insert(place, node),
+        group.json.take();
+        match group.nodes.binary_search_by(|node| node.0.cmp(id)) {
+            Ok(place) => group.nodes[place] = node,
+            Err(place) => group.nodes.insert(place, node),
         }
-        if group.len() >= 2 * GROUP {
-            let second = group.split_off(GROUP);
-            groups.insert(at + 1, Arc::new(second));
+        if group.nodes.len() >= 2 * GROUP {
+            let nodes = group.nodes.split_off(GROUP);
+            groups.insert(at + 1, Arc::new(Group { nodes, json: OnceLock::new() }));
         }
     }
 
     /// The first group that may hold it.
     fn group_of(&self, id: &NodeId) -> usize {
-        self.groups.partition_point(|group| group.last().is_some_and(|last| last.0 < *id))
+        self.groups.partition_point(|group| group.nodes.last().is_some_and(|last| last.0 < *id))
     }
 }
 
@@ -134,6 +169,8 @@ mod tests {
                 let id = NodeId(format!("{id:04}"));
                 let properties = NodeProperties { nodenum, ..NodeProperties::default() };
                 if place % 200 == 0 {
+                    // What was written before a change must not be told after it.
+                    prop_assert_ne!(neighbours.json(), "");
                     kept.push((model.clone(), neighbours.clone()));
                 }
                 neighbours.put(&id, &properties);
@@ -144,6 +181,7 @@ mod tests {
                 prop_assert!(neighbours.iter().eq(model.iter()));
                 prop_assert_eq!(neighbours.len(), model.len());
                 prop_assert!(model.iter().all(|(id, properties)| neighbours.get(id) == Some(properties)));
+                prop_assert_eq!(neighbours.json(), serde_json::to_string(&neighbours).unwrap());
                 let read: Neighbours = serde_json::from_value(serde_json::to_value(&neighbours).unwrap()).unwrap();
                 prop_assert_eq!(&read, &neighbours);
             }

@@ -155,6 +155,23 @@ pub struct TaskOrder {
     pub config: TaskConfig,
 }
 
+impl TaskOrder {
+    /// As JSON for a worker. What it says of all nodes comes last, as it was written for the orders before.
+    ///
+    /// # Errors
+    /// When a value cannot be written as JSON.
+    pub fn into_json(mut self) -> serde_json::Result<String> {
+        let nodes = std::mem::take(&mut self.config.nodes);
+        let mut json = serde_json::to_string(&self)?;
+        // Of the configuration and of the order itself; the configuration always says something.
+        let end = json.split_off(json.len().saturating_sub(2));
+        json.push_str(",\"nodes\":");
+        json.push_str(&nodes.json());
+        json.push_str(&end);
+        Ok(json)
+    }
+}
+
 const fn first() -> u32 {
     1
 }
@@ -176,7 +193,7 @@ pub struct TaskConfig {
     #[serde(default)]
     pub provider: Provider,
     /// All nodes of the cluster, this one included.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Neighbours::is_empty")]
     #[schema(value_type = BTreeMap<String, NodeProperties>)]
     pub nodes: Neighbours,
     /// What earlier tasks of this node reported under `result`, laid flat beside the rest.

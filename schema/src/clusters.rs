@@ -2,7 +2,9 @@
 
 use cooperage_domain::id::{ClusterId, JobId, NodeId, TaskId};
 use cooperage_domain::task::TaskName;
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::Error as ValueError;
@@ -45,6 +47,9 @@ impl Default for ClusterFilter {
         }
     }
 }
+
+/// Status of a cluster with a job under way.
+const PENDING: &str = "pending";
 
 type ClusterColumns = (
     i64,
@@ -165,6 +170,22 @@ impl Store {
                 .order((clusters::created_ms.desc(), clusters::id.desc()))
                 .limit(filter.limit.into())
                 .load(engine)?)
+        })?;
+        rows.into_iter().map(cluster_row).collect()
+    }
+
+    /// Clusters that a server sees to when it starts, newest first: those with a job under way, and those whose lease ends.
+    /// All others, however many there are, rest until somebody asks for them.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn clusters_to_take_up(&self) -> Result<Vec<ClusterRow>, StoreError> {
+        let rows: Vec<ClusterColumns> = self.read(|engine| {
+            // Both as they stand in the index of those that live: an engine knows an index by its words.
+            let live = sql::<Bool>("status <> 'terminated'");
+            let busy = clusters::status.eq(PENDING).or(clusters::expires_ms.ne(0));
+            let newest = (clusters::created_ms.desc(), clusters::id.desc());
+            Ok(clusters::table.filter(live).filter(busy).order(newest).load(engine)?)
         })?;
         rows.into_iter().map(cluster_row).collect()
     }

@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use actix::Addr;
 use actix_web::http::StatusCode;
+use actix_web::http::header::ContentType;
 use actix_web::{HttpResponse, web};
 use cooperage_actors::cluster::GetState;
-use cooperage_actors::handover::FindUndelivered;
 use cooperage_actors::provisioner::Execution;
-use cooperage_actors::registry::{Find, FindPool};
+use cooperage_actors::registry::Find;
 use cooperage_actors::worker_pool::{Dismiss, Park, WorkerPool};
 use cooperage_domain::cluster;
 use cooperage_domain::task::TaskOrder;
-use cooperage_domain::worker_protocol::{LONGEST_WAIT_SECONDS, MOST_WORKERS, TakeBatch, Taken, TakenTask};
+use cooperage_domain::worker_protocol::{LONGEST_WAIT_SECONDS, MOST_WORKERS, TakeBatch};
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
@@ -48,37 +48,41 @@ pub fn routes(routes: &mut Routes<'_>) {
 async fn take(state: State, body: web::Bytes) -> Result<HttpResponse, Problem> {
     let batch: TakeBatch = body::parse(&body)?;
     check(&batch)?;
-    let provisioner = require_registered(&state, &batch.provisioner_id).await?;
+    let provisioner = require_registered(&state, &batch.provisioner_id)?;
     let names: Vec<String> =
         batch.worker_ids.iter().map(|worker| worker_name(&batch.provisioner_id, worker)).collect();
-    let pool = FindPool { tenant: batch.tenant_id.clone() };
-    let pool = state.registry.send(pool).await.map_err(Problem::internal)?;
+    let pool = state.pools.find(&state.registry, &batch.tenant_id).await?;
     let mut taken = Vec::new();
     // One that is about to go only gets what is its already.
     if names.is_empty() || provisioner.draining {
         pool.do_send(Dismiss { provisioner: batch.provisioner_id.clone(), ticket: None });
-    } else if undelivered(&state, &batch.tenant_id, &names).await?.is_empty() {
+    } else if state.handover.undelivered(&batch.tenant_id, &names).is_empty() {
         let parking = Parking::new(pool, batch.provisioner_id.clone(), &names);
-        taken = parking.wait(&state, &batch.tenant_id, &names, wait(&batch)).await?;
+        taken = parking.wait(&state, &batch.tenant_id, &names, wait(&batch)).await;
     }
     let served: BTreeSet<&String> = taken.iter().map(|(name, _)| name).collect();
     let others: Vec<String> = names.iter().filter(|name| !served.contains(name)).cloned().collect();
-    for (name, execution) in undelivered(&state, &batch.tenant_id, &others).await? {
+    for (name, execution) in state.handover.undelivered(&batch.tenant_id, &others) {
         taken.extend(order_again(&state, execution).await.map(|order| (name, order)));
     }
     let prefix = batch.provisioner_id.len() + 1;
-    let task = |(name, task): (String, TaskOrder)| TakenTask { worker_id: name[prefix..].to_owned(), task };
-    Ok(HttpResponse::Ok().json(Taken { tasks: taken.into_iter().map(task).collect() }))
+    let tasks = taken.into_iter().map(|(name, order)| (name[prefix..].to_owned(), order));
+    let json = in_json(tasks).map_err(Problem::internal)?;
+    Ok(HttpResponse::Ok().content_type(ContentType::json()).body(json))
 }
 
-/// What these workers hold although they ask for something: it never arrived.
-async fn undelivered(
-    state: &State,
-    tenant: &str,
-    names: &[String],
-) -> Result<Vec<(String, Execution)>, Problem> {
-    let find = FindUndelivered { tenant: tenant.to_owned(), workers: names.to_vec() };
-    state.handover.send(find).await.map_err(Problem::internal)
+/// A `Taken`, with orders as they write themselves.
+fn in_json(tasks: impl Iterator<Item = (String, TaskOrder)>) -> serde_json::Result<String> {
+    let mut json = "{\"tasks\":[".to_owned();
+    for (number, (worker, order)) in tasks.enumerate() {
+        json.push_str(if number == 0 { "{\"workerId\":" } else { ",{\"workerId\":" });
+        json.push_str(&serde_json::to_string(&worker)?);
+        json.push_str(",\"task\":");
+        json.push_str(&order.into_json()?);
+        json.push('}');
+    }
+    json.push_str("]}");
+    Ok(json)
 }
 
 /// The order of an execution that is open, as it was given: for a worker that never received it.
@@ -144,7 +148,7 @@ impl Parking {
         tenant: &str,
         names: &[String],
         limit: Duration,
-    ) -> Result<Vec<(String, TaskOrder)>, Problem> {
+    ) -> Vec<(String, TaskOrder)> {
         let until = Instant::now() + limit;
         while self.taken.is_empty() && !self.waits.is_empty() && Instant::now() < until {
             let look = until.min(Instant::now() + LOOK_AGAIN);
@@ -152,7 +156,7 @@ impl Parking {
                 () = self.gather(look, 1) => {}
                 () = state.stopping.cancelled() => break,
             }
-            if self.taken.is_empty() && !undelivered(state, tenant, names).await?.is_empty() {
+            if self.taken.is_empty() && !state.handover.undelivered(tenant, names).is_empty() {
                 break;
             }
         }
@@ -161,7 +165,7 @@ impl Parking {
         }
         self.pool.do_send(Dismiss { provisioner: self.provisioner.clone(), ticket: Some(self.ticket) });
         self.gather(Instant::now() + RECORDED_WITHIN, usize::MAX).await;
-        Ok(self.taken)
+        self.taken
     }
 
     /// Until there are so many tasks, nobody waits any more, or the time is up. Places whose node had nothing to do after
@@ -171,5 +175,31 @@ impl Parking {
             let Ok(Some((name, order))) = timeout_at(until, self.waits.next()).await else { return };
             self.taken.extend(order.map(|order| (name, order)));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cooperage_domain::task::TaskConfig;
+    use cooperage_domain::worker_protocol::Taken;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn orders_are_written_as_everybody_reads_them() {
+        let order: TaskOrder = serde_json::from_value(json!({
+            "taskId": "00000001-002-003", "jobId": "00000001-002", "clusterId": "00000001", "taskName": "INSTALL",
+            "nodeId": "n1", "attempt": 1, "config": {"hostname": "a\"b", "nodes": {"n1": {"nodenum": 1000}, "n2": {}}},
+        }))
+        .unwrap();
+        let nobody = TaskOrder { config: TaskConfig::default(), ..order.clone() };
+        let tasks = [("w.1", order), ("w\"2", nobody)];
+        let json =
+            in_json(tasks.clone().map(|(worker, order)| (worker.to_owned(), order)).into_iter()).unwrap();
+        let read: Taken = serde_json::from_str(&json).unwrap();
+        let read: Vec<_> = read.tasks.iter().map(|one| (one.worker_id.as_str(), one.task.clone())).collect();
+        assert_eq!(read, tasks);
+        assert_eq!(in_json(std::iter::empty()).unwrap(), "{\"tasks\":[]}");
     }
 }

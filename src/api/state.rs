@@ -9,7 +9,7 @@ use cooperage_actors::callbacks::{CallbackOffice, Callbacks};
 use cooperage_actors::clock::SharedClock;
 use cooperage_actors::cluster::GetState;
 use cooperage_actors::estimate::Estimates;
-use cooperage_actors::fleet::Fleet;
+use cooperage_actors::fleet::{Fleet, Roll};
 use cooperage_actors::handover::Handover;
 use cooperage_actors::health::HealthMonitor;
 use cooperage_actors::journal::Journal;
@@ -27,6 +27,7 @@ use super::edge::Edge;
 use super::events::Hub;
 use super::identity::Identity;
 use super::login_limit::LoginLimit;
+use super::pools::Pools;
 use super::problem::Problem;
 use super::reservations::Reservations;
 use crate::config::Settings;
@@ -52,11 +53,15 @@ pub struct AppState {
     /// What the HTTP edge remembers between requests.
     pub edge: Edge,
     /// Tasks in the hands of workers elsewhere.
-    pub handover: Addr<Handover>,
+    pub handover: Handover,
     /// Secret values of clusters.
     pub vault: Vault,
     /// The provisioners elsewhere.
     pub fleet: Addr<Fleet>,
+    /// Who of them is registered.
+    pub roll: Roll,
+    /// Where tenants' workers wait.
+    pub pools: Pools,
     /// How long tasks take.
     pub estimates: Estimates,
     /// How often somebody may try to log in.

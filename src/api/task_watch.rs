@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use actix_web::{HttpResponse, web};
-use cooperage_actors::handover::{AcceptLines, AwaitGiveUp, FindUnheld, Holding};
+use cooperage_actors::handover::{AcceptLines, Holding};
 use cooperage_actors::provisioner::Execution;
 use cooperage_domain::worker_protocol::{
     ExecutionId, LONGEST_WAIT_SECONDS, LinesTaken, OutputBatch, OutputPart, OutputStream, OutputTaken,
@@ -28,7 +28,7 @@ pub fn routes(routes: &mut Routes<'_>) {
 
 async fn output(state: State, body: web::Bytes) -> Answer {
     let batch: OutputBatch = body::parse(&body)?;
-    require_registered(&state, &batch.provisioner_id).await?;
+    require_registered(&state, &batch.provisioner_id)?;
     // To its end even if the provisioner goes away: what is counted must be kept.
     let taken = actix_rt::spawn(take_in(state, batch)).await.map_err(Problem::internal)??;
     Ok(HttpResponse::Ok().json(OutputTaken { taken }))
@@ -44,7 +44,7 @@ async fn take_in(state: State, batch: OutputBatch) -> Result<Vec<LinesTaken>, Pr
             first: part.first,
             lines: part.lines.len() as u64,
         };
-        if let Some((known, next)) = state.handover.send(accept).await.map_err(Problem::internal)? {
+        if let Some((known, next)) = state.handover.accept_lines(&accept) {
             keep(&state, &part, known);
             taken.push(LinesTaken { execution: part.execution, next });
         }
@@ -69,10 +69,9 @@ fn keep(state: &State, part: &OutputPart, known: u64) {
 
 async fn watch(state: State, body: web::Bytes) -> Answer {
     let watch: Watch = body::parse(&body)?;
-    require_registered(&state, &watch.provisioner_id).await?;
+    require_registered(&state, &watch.provisioner_id)?;
     // Waited for before it is looked at, so that nothing falls between.
-    let given_up = AwaitGiveUp { provisioner: watch.provisioner_id.clone() };
-    let given_up = state.handover.send(given_up).await.map_err(Problem::internal)?;
+    let given_up = state.handover.given_up(&watch.provisioner_id);
     let mut cancel = unwanted(&state, &watch).await?;
     if cancel.is_empty() {
         let wait = Duration::from_secs(watch.wait_seconds.min(LONGEST_WAIT_SECONDS).into());
@@ -94,11 +93,9 @@ async fn unwanted(state: &State, watch: &Watch) -> Result<Vec<ExecutionId>, Prob
         execution: execution(running.execution),
         worker: worker_name(&watch.provisioner_id, &running.worker_id),
     };
-    let unheld = FindUnheld(watch.running.iter().map(holding).collect());
+    let running = watch.running.iter().map(holding).collect();
     let mut unwanted = Vec::new();
-    for Holding { execution: Execution { task, attempt }, worker } in
-        state.handover.send(unheld).await.map_err(Problem::internal)?
-    {
+    for Holding { execution: Execution { task, attempt }, worker } in state.handover.unheld(running) {
         match standing(state, task, Some(attempt), &worker).await {
             Ok(Standing::Ended { .. } | Standing::Unknown) => {
                 unwanted.push(ExecutionId { task_id: task, attempt });

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
+use actix_web::http::header::ContentType;
 use actix_web::{HttpResponse, web};
 use cooperage_actors::cluster::GetState;
-use cooperage_actors::fleet::ListProvisioners;
+use cooperage_actors::fleet::Enrolled;
 use cooperage_actors::handover::{Finish, NotHeld};
-use cooperage_actors::registry::{Find, FindError, FindPool};
+use cooperage_actors::registry::{Find, FindError};
 use cooperage_actors::worker_pool::Take;
 use cooperage_domain::cluster::Attempt;
 use cooperage_domain::id::TaskId;
-use cooperage_domain::provisioner::Provisioner;
 use cooperage_domain::task::TaskOrder;
 use cooperage_domain::worker_protocol::Finished;
 use serde::Deserialize;
@@ -54,21 +54,18 @@ pub fn worker_name(provisioner: &str, worker: &str) -> String {
 }
 
 /// Only workers of registered provisioners get in.
-pub async fn require_registered(state: &State, provisioner: &str) -> Result<Provisioner, Problem> {
-    let known = state.fleet.send(ListProvisioners).await.map_err(Problem::internal)?;
-    if let Some(found) = known.into_iter().find(|known| known.id == provisioner) {
-        return Ok(found);
-    }
-    let detail = format!("provisioner {provisioner:?} is not registered");
-    Err(Problem::new(StatusCode::FORBIDDEN, detail).with_remedy("register it again"))
+pub fn require_registered(state: &State, provisioner: &str) -> Result<Enrolled, Problem> {
+    state.roll.find(provisioner).ok_or_else(|| {
+        let detail = format!("provisioner {provisioner:?} is not registered");
+        Problem::new(StatusCode::FORBIDDEN, detail).with_remedy("register it again")
+    })
 }
 
 async fn take(state: State, body: web::Bytes) -> Answer {
     let worker: WorkerId = body::parse(&body)?;
-    require_registered(&state, &worker.provisioner_id).await?;
+    require_registered(&state, &worker.provisioner_id)?;
     let name = worker_name(&worker.provisioner_id, &worker.worker_id);
-    let pool = FindPool { tenant: worker.tenant_id.clone() };
-    let pool = state.registry.send(pool).await.map_err(Problem::internal)?;
+    let pool = state.pools.find(&state.registry, &worker.tenant_id).await?;
     for _ in 0..MAX_NODES_ASKED {
         let (sender, order) = oneshot::channel::<TaskOrder>();
         let take = Take { name: name.clone(), waits: sender };
@@ -77,7 +74,8 @@ async fn take(state: State, body: web::Bytes) -> Answer {
         }
         // Ends without an order when the node's task was gone.
         if let Ok(order) = order.await {
-            return Ok(HttpResponse::Ok().json(order));
+            let json = order.into_json().map_err(Problem::internal)?;
+            return Ok(HttpResponse::Ok().content_type(ContentType::json()).body(json));
         }
     }
     Ok(HttpResponse::NoContent().finish())
@@ -85,7 +83,7 @@ async fn take(state: State, body: web::Bytes) -> Answer {
 
 async fn finish(state: State, body: web::Bytes) -> Answer {
     let finished: Finished = body::parse(&body)?;
-    require_registered(&state, &finished.provisioner_id).await?;
+    require_registered(&state, &finished.provisioner_id)?;
     let not_held = |fault: &NotHeld| Problem::new(StatusCode::EXPECTATION_FAILED, fault.to_string());
     // An id that is none names a task nobody holds.
     let task: TaskId = finished.task_id.parse().map_err(|_| not_held(&NotHeld))?;
@@ -93,7 +91,7 @@ async fn finish(state: State, body: web::Bytes) -> Answer {
     let (attempt, report) = (finished.attempt, finished.report);
     for _ in 0..MAX_ASKED_AGAIN {
         let finish = Finish { task, attempt, worker: worker.clone(), report: report.clone() };
-        match state.handover.send(finish).await.map_err(Problem::internal)? {
+        match state.handover.finish(finish).await {
             Ok(()) => return Ok(HttpResponse::Ok().finish()),
             // After a restart the journal may know better: the attempt is about to be taken up.
             Err(NotHeld) => match standing(&state, task, attempt, &worker).await {

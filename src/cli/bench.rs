@@ -57,6 +57,12 @@ pub enum Bench {
     /// A part of `ssh` that needs a process of its own
     #[command(hide = true)]
     IdleSessions,
+    /// How fast remote workers are given tasks and rid of them, over HTTP
+    #[command(after_help = "Example: cooperage bench worker -o json")]
+    Worker,
+    /// How soon a server is ready, with many clusters and after a kill, and how large it is
+    #[command(after_help = "Example: cooperage bench start --quick")]
+    Start,
 }
 
 /// What was measured.
@@ -84,6 +90,8 @@ impl Bench {
             Self::Journal => Subject::Journal,
             Self::Api => Subject::Api,
             Self::Ssh | Self::IdleSessions => Subject::Ssh,
+            Self::Worker => Subject::Worker,
+            Self::Start => Subject::Start,
         }
     }
 }

@@ -16,7 +16,7 @@ fn report() -> Value {
 #[test]
 fn every_part_is_measured_in_short() {
     let report = report();
-    for subject in ["schedule", "solver", "journal", "ssh", "api"] {
+    for subject in ["schedule", "solver", "journal", "worker", "ssh", "start", "api"] {
         assert!(report[subject].is_object(), "{subject} is missing: {report}");
     }
     let figures = report["figures"].as_array().unwrap();
@@ -37,6 +37,13 @@ fn every_part_is_measured_in_short() {
             ratio("meanRatioToNodes") >= 1.0 && ratio("meanRatio") >= ratio("meanRatioToNodes"),
             "{size}"
         );
+    }
+    for run in report["worker"]["runs"].as_array().unwrap() {
+        assert!(run["tasksPerSecond"].as_f64().is_some_and(|rate| rate > 0.0), "{run}");
+    }
+    for recovery in report["start"]["recoveries"].as_array().unwrap() {
+        let ms = |field: &str| recovery[field].as_f64().unwrap();
+        assert!(ms("firstTaskMs") > 0.0 && ms("allMs") >= ms("firstTaskMs"), "{recovery}");
     }
     over_ssh(&report["ssh"]);
 }

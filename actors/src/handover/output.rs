@@ -1,14 +1,10 @@
 //! Lines that a worker elsewhere sends while its task runs, each counted once.
 
-use actix::{Handler, Message};
-
 use super::Handover;
 use crate::provisioner::Execution;
 
-/// Lines of an execution have come. How many of them were there already, and the number of the line that comes next;
-/// `None` when the worker does not hold the task, or not yet again after a restart.
-#[derive(Debug, Clone, Message)]
-#[rtype(result = "Option<(u64, u64)>")]
+/// Lines of an execution have come.
+#[derive(Debug, Clone)]
 pub struct AcceptLines {
     /// Which execution.
     pub execution: Execution,
@@ -20,16 +16,18 @@ pub struct AcceptLines {
     pub lines: u64,
 }
 
-impl Handler<AcceptLines> for Handover {
-    type Result = Option<(u64, u64)>;
-
-    fn handle(&mut self, accept: AcceptLines, _: &mut Self::Context) -> Self::Result {
+impl Handover {
+    /// How many of these lines were there already, and the number of the line that comes next; `None` when the worker does
+    /// not hold the task, or not yet again after a restart.
+    #[must_use]
+    pub fn accept_lines(&self, accept: &AcceptLines) -> Option<(u64, u64)> {
         let AcceptLines { execution, worker, first, lines } = accept;
-        self.held_by(execution, &worker)?;
-        let held = self.held.get_mut(&execution.task)?;
+        let mut hands = self.hands();
+        hands.held_by(*execution, worker)?;
+        let held = hands.held.get_mut(&execution.task)?;
         // After a restart of the server the count begins with whatever comes first.
-        let known = held.next_line.saturating_sub(first).min(lines);
-        held.next_line = held.next_line.max(first.saturating_add(lines));
+        let known = held.next_line.saturating_sub(*first).min(*lines);
+        held.next_line = held.next_line.max(first.saturating_add(*lines));
         Some((known, held.next_line))
     }
 }

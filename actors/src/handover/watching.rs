@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use actix::{Handler, Message, MessageResult};
 use tokio::sync::oneshot;
 
 use super::Handover;
@@ -15,19 +14,6 @@ pub struct Holding {
     pub execution: Execution,
     /// Name of the worker.
     pub worker: String,
-}
-
-/// Which of these is not in the hands of that worker, as far as is known here?
-#[derive(Debug, Message)]
-#[rtype(result = "Vec<Holding>")]
-pub struct FindUnheld(pub Vec<Holding>);
-
-/// Wait for something of this provisioner to be given up.
-#[derive(Debug, Message)]
-#[rtype(result = "oneshot::Receiver<Execution>")]
-pub struct AwaitGiveUp {
-    /// Its id.
-    pub provisioner: String,
 }
 
 /// Who waits for something to be given up, by provisioner.
@@ -55,19 +41,18 @@ impl Watchers {
     }
 }
 
-impl Handler<FindUnheld> for Handover {
-    type Result = MessageResult<FindUnheld>;
-
-    fn handle(&mut self, FindUnheld(holdings): FindUnheld, _: &mut Self::Context) -> Self::Result {
-        let unheld = |holding: &Holding| self.held_by(holding.execution, &holding.worker).is_none();
-        MessageResult(holdings.into_iter().filter(unheld).collect())
+impl Handover {
+    /// Which of these is not in the hands of that worker, as far as is known here?
+    #[must_use]
+    pub fn unheld(&self, holdings: Vec<Holding>) -> Vec<Holding> {
+        let hands = self.hands();
+        let unheld = |holding: &Holding| hands.held_by(holding.execution, &holding.worker).is_none();
+        holdings.into_iter().filter(unheld).collect()
     }
-}
 
-impl Handler<AwaitGiveUp> for Handover {
-    type Result = MessageResult<AwaitGiveUp>;
-
-    fn handle(&mut self, AwaitGiveUp { provisioner }: AwaitGiveUp, _: &mut Self::Context) -> Self::Result {
-        MessageResult(self.watchers.add(provisioner))
+    /// Where it is told when something of this provisioner, by id, is given up.
+    #[must_use]
+    pub fn given_up(&self, provisioner: &str) -> oneshot::Receiver<Execution> {
+        self.hands().watchers.add(provisioner.to_owned())
     }
 }

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::message::{Cease, Follow, Halt, Recorded, Retire};
 use super::{Current, Executing, Node};
 use crate::cluster::{Begun, OperateError, Report};
-use crate::handover::{GiveUp, HandOver, Settle};
+use crate::handover::HandOver;
 use crate::janitor::{Arm, Deadline, Disarm, TimeUp};
 use crate::provisioner::{Cancel, Execute, Execution, Forget};
 use crate::worker_pool::{Slot, Worker};
@@ -76,11 +76,7 @@ impl Node {
                 let (worker, tenant) = (name.clone(), self.identity.tenant.clone());
                 let order = waits.take().map(|waits| (order, waits));
                 let hand_over = HandOver { execution, worker, tenant, order };
-                self.colleagues
-                    .handover
-                    .send(hand_over)
-                    .map(move |report| report.unwrap_or_else(gone))
-                    .boxed_local()
+                self.colleagues.handover.hand_over(hand_over).boxed_local()
             }
         }
     }
@@ -132,14 +128,14 @@ impl Node {
     /// Nobody wants this execution any more: a plugin stops what it can, a worker elsewhere is not heard any more.
     fn cancel(&self, execution: Execution) {
         self.colleagues.provisioner.do_send(Cancel(execution));
-        self.colleagues.handover.do_send(GiveUp(execution));
+        self.colleagues.handover.give_up(execution);
     }
 
     /// Nobody will ask for this execution again.
     fn settle(&mut self, execution: Execution) {
         self.unsettled.retain(|other| *other != execution);
         self.colleagues.provisioner.do_send(Forget(execution));
-        self.colleagues.handover.do_send(Settle(execution));
+        self.colleagues.handover.settle(execution);
     }
 
     fn deadline(&self, Execution { task, attempt }: Execution) -> Deadline {

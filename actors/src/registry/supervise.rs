@@ -6,7 +6,7 @@ use actix::fut::wrap_future;
 use actix::{ActorFutureExt, AsyncContext, Context, Handler, Message};
 use cooperage_domain::cluster::ClusterStatus;
 use cooperage_domain::id::ClusterId;
-use cooperage_schema::{ClusterFilter, ClusterRow, StoreError};
+use cooperage_schema::{ClusterRow, StoreError};
 use serde::Deserialize;
 use slog::{error, info, warn};
 
@@ -14,13 +14,9 @@ use super::{Find, FindError, Registry, Stopped};
 use crate::blocking;
 use crate::janitor::{Arm, Deadline};
 
-/// States in which a cluster has, or may have, machines.
-const LIVE: [&str; 4] = [
-    ClusterStatus::Pending.as_str(),
-    ClusterStatus::Active.as_str(),
-    ClusterStatus::Incomplete.as_str(),
-    ClusterStatus::Inconsistent.as_str(),
-];
+/// Clusters that are read at the same time when the server starts: enough to keep the database busy, and few enough that the
+/// first of many is not kept waiting by the others.
+const TAKEN_UP_AT_ONCE: usize = 16;
 
 /// See that this cluster is live, however often it takes.
 #[derive(Debug, Clone, Copy, Message)]
@@ -34,8 +30,7 @@ impl Registry {
     /// answers: a server that starts before its database must not forget what was under way.
     pub(super) fn take_up_all(&self, attempt: u32, ctx: &mut Context<Self>) {
         let store = self.office.store.clone();
-        let filter = ClusterFilter { statuses: LIVE.map(str::to_owned).to_vec(), ..ClusterFilter::default() };
-        let found = move || Ok::<_, StoreError>((store.clusters(&filter)?, store.ancestry()?));
+        let found = move || Ok::<_, StoreError>((store.clusters_to_take_up()?, store.ancestry()?));
         let work = async move { blocking::spawn(found).await };
         ctx.spawn(wrap_future(work).map(move |found, registry: &mut Self, ctx: &mut Context<Self>| {
             let fault = match found {
@@ -53,11 +48,11 @@ impl Registry {
         }));
     }
 
-    fn take_up(&self, clusters: &[ClusterRow], ctx: &Context<Self>) {
-        info!(self.office.logger, "clusters found in the journal"; "live" => clusters.len());
+    fn take_up(&mut self, clusters: &[ClusterRow], ctx: &Context<Self>) {
+        info!(self.office.logger, "clusters found in the journal"; "to take up" => clusters.len());
         for cluster in clusters {
             if cluster.status == ClusterStatus::Pending.as_str() {
-                ctx.address().do_send(Revive { id: cluster.id });
+                self.to_take_up.push_back(cluster.id);
             } else if cluster.expires_ms != 0 {
                 let whom = || ctx.address().recipient();
                 let lease = Deadline::Lease(cluster.id);
@@ -67,6 +62,16 @@ impl Registry {
                     self.office.janitor.do_send(Arm { deadline: warning, at, whom: whom() });
                 }
             }
+        }
+        for _ in 0..TAKEN_UP_AT_ONCE {
+            self.take_up_next(ctx);
+        }
+    }
+
+    /// Starts the next of those that had something to do when the server started.
+    fn take_up_next(&mut self, ctx: &Context<Self>) {
+        if let Some(id) = self.to_take_up.pop_front() {
+            ctx.address().do_send(Revive { id });
         }
     }
 
@@ -120,6 +125,7 @@ impl Handler<Revive> for Registry {
     fn handle(&mut self, Revive { id }: Revive, ctx: &mut Self::Context) {
         let found = self.handle(Find { id }, ctx);
         ctx.spawn(wrap_future(found).map(move |found, registry: &mut Self, ctx: &mut Context<Self>| {
+            registry.take_up_next(ctx);
             match found {
                 Ok(_) => {}
                 // It was never brought into being: whoever asked for it was told.

@@ -132,7 +132,7 @@ impl Home {
             journal,
             janitor: Janitor::new(clock.clone()).start(),
             provisioner: provisioner.start(),
-            handover: Handover::default().start(),
+            handover: Handover::default(),
             vault: Vault::new(store.clone(), KnownSecrets::default()),
             pools: HashMap::from([("t1".to_owned(), pool.clone())]),
             log: TaskLog::new(store.journal(), clock.clone(), logger.clone()),

@@ -65,7 +65,7 @@ impl Stage {
         let colleagues = Colleagues {
             pool: WorkerPool::new(usize::MAX).start(),
             provisioner: Provisioner::new(Arc::new(idle.plugins()), runtime.handle().clone()).start(),
-            handover: Handover::default().start(),
+            handover: Handover::default(),
             vault: Vault::new(store.clone(), KnownSecrets::default()),
             janitor: Janitor::new(clock.clone()).start(),
             log: TaskLog::new(store.journal(), clock.clone(), logger.clone()),

@@ -86,7 +86,7 @@ impl House {
             journal: Journal::new(store.journal()),
             janitor: Janitor::new(clock.clone()).start(),
             provisioner: Provisioner::new(Arc::new(plugins), runtime.handle().clone()).start(),
-            handover: Handover::default().start(),
+            handover: Handover::default(),
             vault: Vault::new(store.clone(), KnownSecrets::default()),
             pools: HashMap::from([(TENANT.to_owned(), WorkerPool::new(workers).start())]),
             log: TaskLog::new(store.journal(), clock.clone(), logger.clone()),

@@ -91,7 +91,7 @@ impl Server {
         let clock: SharedClock = Arc::clone(outside) as _;
         let logger = Logger::root(Discard, o!());
         let plugins = CloudPlugins { outside: Arc::clone(outside), server: number }.set();
-        let handover = Handover::default().start();
+        let handover = Handover::default();
         let vault = Vault::new(store.clone(), KnownSecrets::default());
         let mut pools = HashMap::new();
         for (tenant, workers, _) in TENANTS {

@@ -31,7 +31,7 @@ pub struct RemoteWorker {
     /// Id of its provisioner; it is the only worker of it.
     pub provisioner: String,
     pub pool: Addr<WorkerPool>,
-    pub handover: Addr<Handover>,
+    pub handover: Handover,
 }
 
 impl RemoteWorker {
@@ -111,7 +111,7 @@ impl RemoteWorker {
         let (task, attempt) = wanted.execution;
         for _ in 0..TRIES {
             let finish = Finish { task, attempt: Some(attempt), worker: self.name(), report: report.clone() };
-            if let Ok(Ok(())) = self.handover.send(finish).await {
+            if self.handover.finish(finish).await.is_ok() {
                 return;
             }
             tokio::time::sleep(PAUSE).await;
