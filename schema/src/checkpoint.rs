@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
@@ -89,15 +89,16 @@ impl Drop for Checkpoints {
 
 fn run(url: &DatabaseUrl, counts: &Counts, stopped: &Receiver<()>) {
     let mut engine: Option<Engine> = None;
-    let (mut brought_in, mut at) = (0, Instant::now());
+    let (mut brought_in, mut looks) = (0, 0);
     while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
         let jobs = counts.jobs.load(Relaxed);
+        looks += 1;
         let many = jobs.saturating_sub(brought_in) >= JOBS;
-        let old = jobs > brought_in && at.elapsed() >= LONGEST_IN_LOG;
+        let old = jobs > brought_in && LOOK_EVERY * looks >= LONGEST_IN_LOG;
         if !many && !old {
             continue;
         }
-        (brought_in, at) = (jobs, Instant::now());
+        (brought_in, looks) = (jobs, 0);
         engine = engine.or_else(|| Engine::open(url, Role::Reader).ok());
         let Some(own) = &mut engine else { continue };
         match checkpoint(own) {
