@@ -125,7 +125,9 @@ fn cared_for(change: &CareChange, cluster: &Cluster) -> Vec<NodeId> {
     }
 }
 
-fn cluster_row(cluster: &Cluster) -> ClusterRow {
+/// The row that lists show of a cluster.
+#[must_use]
+pub fn cluster_row(cluster: &Cluster) -> ClusterRow {
     let job = cluster.latest_job();
     ClusterRow {
         id: cluster.id,

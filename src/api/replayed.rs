@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use actix_web::{HttpResponse, web};
-use cooperage_actors::projection::project;
+use cooperage_actors::projection::cluster_row;
 use cooperage_actors::registry::{FindError, event};
 use cooperage_domain::cluster::{Cluster, Event, Redecided, apply, redecide, words};
 use cooperage_domain::id::ClusterId;
@@ -206,9 +206,9 @@ impl<'a> Replay<'a> {
         let found = |detail: String| Ok(Some(Found { revision: at, what: "table", detail }));
         let Some(cluster) = &self.cluster else { return found("the journal is empty".to_owned()) };
         let stored = self.state.store.cluster(cluster.id)?;
-        let projected = project(cluster, &[]).cluster;
-        if let (Some(stored), Some(projected)) = (&stored, &projected)
-            && stored != projected
+        let projected = cluster_row(cluster);
+        if let Some(stored) = &stored
+            && *stored != projected
         {
             return found(format!("the row of the cluster is {stored:?}, and the events give {projected:?}"));
         }
