@@ -1,5 +1,6 @@
 //! One attempt on a node, from its order to its durable result.
 
+use std::future::pending;
 use std::sync::Arc;
 
 use actix::fut::{WrapFuture, ready};
@@ -59,18 +60,21 @@ impl Node {
         let secrets = self.colleagues.vault.known(self.identity.cluster).unwrap_or_default();
         secrets.secrets.reveal(&mut order);
         let execution = Execution { task: order.task_id, attempt: order.attempt };
-        let gone = |_| TaskReport::failure(1, "The provisioner is gone.");
         match worker {
             Worker::Local => {
                 let redactor = secrets.redactor.clone();
                 let output = Arc::new(self.colleagues.log.of(execution.task, execution.attempt, redactor));
                 let (tenant, cancel) = (self.identity.tenant.clone(), CancellationToken::new());
                 let execute = Execute(TaskContext { tenant, order, output, cancel });
-                self.colleagues
-                    .provisioner
-                    .send(execute)
-                    .map(move |report| report.unwrap_or_else(gone))
-                    .boxed_local()
+                let carried_out = self.colleagues.provisioner.send(execute);
+                let report = async {
+                    match carried_out.await {
+                        Ok(report) => report,
+                        // The process ends. How far the execution came is seen when it is taken up again: nothing is told of it.
+                        Err(_) => pending().await,
+                    }
+                };
+                report.boxed_local()
             }
             Worker::Elsewhere { name, waits } => {
                 let (worker, tenant) = (name.clone(), self.identity.tenant.clone());
