@@ -11,8 +11,9 @@ use serde_json::json;
 use crate::catalogue::{self, TENANT};
 use crate::figure::{Figure, Target};
 use crate::installation::Installation;
+use crate::process::{self, Held};
 use crate::wire::{Answer, Wire};
-use crate::{BenchError, Grid, Section, Thoroughness, milliseconds, process};
+use crate::{BenchError, Grid, Section, Thoroughness, milliseconds};
 use past::Past;
 
 /// How much is measured.
@@ -130,9 +131,9 @@ fn start(program: &Path, clusters: u32, extent: &Extent) -> Result<Start, BenchE
         ready = ready.min(server.start()?);
     }
     std::thread::sleep(extent.rest);
-    let (resident, own) = server.process().map_or(Ok((0, 0)), process::resident)?;
+    let held = server.process().map_or(Ok(Held::default()), |server| process::held(Some(server)))?;
     let ready_ms = milliseconds(ready);
-    let (resident_mb, own_mb) = (megabytes(resident), megabytes(own));
+    let (resident_mb, own_mb) = (megabytes(held.resident), megabytes(held.own));
     Ok(Start { clusters, database_mb, ready_ms, resident_mb, own_mb })
 }
 

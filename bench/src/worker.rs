@@ -126,8 +126,11 @@ async fn bring_up(server: &Installation, load: Load) -> Result<Run, BenchError> 
     let tasks = (load.clusters * load.nodes * load.tasks_per_node) as usize;
     let work = Work::new(server.tasks(), tasks);
     let workers: Vec<_> = workers(&work, load.asking).into_iter().map(tokio::task::spawn_local).collect();
-    let used =
-        || Ok::<_, BenchError>((process::processor_time(server.process())?, process::processor_time(None)?));
+    let used = || {
+        let server =
+            server.process().map_or_else(|| Ok(process::own_processor_time()), process::processor_time)?;
+        Ok::<_, BenchError>((server, process::own_processor_time()))
+    };
     let (server_before, client_before) = used()?;
     let begun = Instant::now();
     let mut ids = Vec::new();

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::crew::{TASKS_OF_NODE, Waits};
 use super::stage::{Stage, gone};
 use crate::BenchError;
+use crate::process::own_processor_time;
 
 /// A task is begun, and it has succeeded: each is an event that waits for its commit.
 const TRANSITIONS_OF_TASK: u64 = 2;
@@ -69,7 +70,7 @@ impl Mark {
         Self {
             at: Instant::now(),
             runs: stage.idle.runs(),
-            processor: processor_time(),
+            processor: own_processor_time(),
             commits: commits.batches,
             jobs: commits.jobs,
         }
@@ -158,15 +159,6 @@ fn carried(load: Load, [begun, now]: [&Mark; 2], waits: &Waits) -> Carried {
     }
 }
 
-/// Time that processors have spent on this process, all threads, in steps of 10 ms; 0 where nobody tells.
-pub fn processor_time() -> Duration {
-    let Ok(stat) = std::fs::read_to_string("/proc/self/stat") else { return Duration::ZERO };
-    // The name of the program, in parentheses, may hold anything.
-    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-    let ticks = fields.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<u64>().ok());
-    Duration::from_millis(ticks.sum::<u64>() * 10)
-}
-
 /// One cluster that is restarted again and again: what a transition costs when its journal has got long.
 ///
 /// # Errors
@@ -184,13 +176,13 @@ pub async fn long_lived(
     for &length in lengths {
         while restarted(stage, id).await? < length {}
         let (begun, runs) = (Instant::now(), stage.idle.runs());
-        let processor = processor_time();
+        let processor = own_processor_time();
         let mut events = length;
         while begun.elapsed() < window {
             events = restarted(stage, id).await?;
         }
         let transitions = ((stage.idle.runs() - runs) * TRANSITIONS_OF_TASK).max(1) as f64;
-        let cost = (processor_time() - processor).as_secs_f64() * 1e6 / transitions;
+        let cost = (own_processor_time() - processor).as_secs_f64() * 1e6 / transitions;
         aged.push(Aged { events, per_second: transitions / begun.elapsed().as_secs_f64(), cost });
     }
     drop(stage.idle.waits());
