@@ -24,6 +24,9 @@ pub(in crate::ssh) static LIBRARY: LazyLock<String> = LazyLock::new(|| {
     ];
     parts.map(without_comments).concat()
 });
+/// What an executor is told when it is started.
+pub(in crate::ssh) static EXECUTOR: LazyLock<String> =
+    LazyLock::new(|| without_comments(include_str!("executor.pl")));
 static NUDGE: LazyLock<String> = LazyLock::new(|| without_comments(include_str!("nudge.sh")));
 
 /// Starts or takes up an execution and shows its output from the given bytes on.
