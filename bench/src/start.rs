@@ -43,8 +43,10 @@ const QUICK: Extent =
 const NODES: u32 = 2;
 /// Tasks of each node.
 const TASKS_PER_NODE: u32 = 5;
-/// Tasks in flight in each cluster; one more waits for a worker.
+/// Tasks in flight in each cluster.
 const IN_FLIGHT: u32 = 10;
+/// And those that wait for a worker: one may be given out before the kill, and one is left for afterwards.
+const WAITING: u32 = 2;
 /// Name of the provisioner whose workers have the tasks.
 const PROVISIONER: &str = "bench";
 /// Pause between two tries.
@@ -142,7 +144,7 @@ fn recovery(program: &Path, tasks: u32) -> Result<Recovery, BenchError> {
     let mut past = Past::of(&server, TASKS_PER_NODE)?;
     let clusters = tasks.div_ceil(IN_FLIGHT);
     for _ in 0..clusters {
-        past.in_flight(IN_FLIGHT + 1, PROVISIONER)?;
+        past.in_flight(IN_FLIGHT + WAITING, WAITING as usize, PROVISIONER)?;
     }
     past.close()?;
     // A server that knows all of it is killed, so that what is started is what a kill leaves.
@@ -152,7 +154,7 @@ fn recovery(program: &Path, tasks: u32) -> Result<Recovery, BenchError> {
     server.kill()?;
     let begun = Instant::now();
     let ready_ms = milliseconds(server.start()?);
-    let times = dispatched(&server, begun, clusters.saturating_sub(1).max(1))?;
+    let times = dispatched(&server, begun, clusters)?;
     let first_task_ms = times.first().copied().map_or(0.0, milliseconds);
     let all_ms = times.last().copied().map_or(0.0, milliseconds);
     Ok(Recovery { tasks, clusters, ready_ms, first_task_ms, all_ms })

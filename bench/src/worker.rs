@@ -15,7 +15,7 @@ use tokio::task::LocalSet;
 use crate::figure::{Figure, Target};
 use crate::installation::Installation;
 use crate::wire::Wire;
-use crate::{BenchError, Grid, Section, Thoroughness, catalogue, milliseconds, process};
+use crate::{BenchError, Grid, Section, Thoroughness, catalogue, percentile, process};
 use client::{Batch, PROVISIONER, Work};
 
 /// Connections of the one client.
@@ -152,8 +152,8 @@ async fn bring_up(server: &Installation, load: Load) -> Result<Run, BenchError> 
         tasks,
         seconds,
         tasks_per_second: tasks as f64 / seconds,
-        take_ms: slowest_hundredth(&work.takes.borrow()),
-        finish_ms: slowest_hundredth(&work.finishes.borrow()),
+        take_ms: percentile::of_durations(&work.takes.borrow(), 99.0),
+        finish_ms: percentile::of_durations(&work.finishes.borrow(), 99.0),
         server_us: each(server_after, server_before),
         client_us: each(client_after, client_before),
     })
@@ -207,13 +207,6 @@ async fn until_active(user: &mut Wire, id: &str) -> Result<(), BenchError> {
             _ => return Err(BenchError::Server(format!("cluster {id} did not come up: {status}"))),
         }
     }
-}
-
-fn slowest_hundredth(durations: &[Duration]) -> f64 {
-    let mut durations = durations.to_vec();
-    durations.sort_unstable();
-    let index = (durations.len() * 99 / 100).min(durations.len().saturating_sub(1));
-    durations.get(index).copied().map_or(0.0, milliseconds)
 }
 
 impl Runs {

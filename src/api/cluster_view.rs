@@ -133,10 +133,8 @@ pub fn status(cluster: &Cluster) -> Value {
 pub fn plan(cluster: &Arc<Cluster>, job: &Job, looker: &Looker<'_>) -> Value {
     let (graph, numbers) = job.graph();
     let task = |place: usize| numbers.get(place).and_then(|number| job.tasks.get(number));
-    let staged: Vec<Vec<Value>> = stages(&graph)
-        .into_iter()
-        .map(|stage| stage.into_iter().filter_map(task).map(staged_task).collect())
-        .collect();
+    let staged: Vec<Vec<&Task>> =
+        stages(&graph).into_iter().map(|stage| stage.into_iter().filter_map(task).collect()).collect();
     let durations = looker.estimates.durations(cluster, job, &numbers);
     let ranks = schedule::ranks(&graph, &durations);
     let critical: Vec<String> = schedule::critical_path(&graph, &ranks)
@@ -158,8 +156,8 @@ pub fn plan(cluster: &Arc<Cluster>, job: &Job, looker: &Looker<'_>) -> Value {
         "id": job.id,
         "clusterId": cluster.id,
         "action": job.action.as_upper(),
-        "currentStage": current_stage(job, &staged),
-        "stages": staged,
+        "currentStage": current_stage(&staged),
+        "stages": staged.iter().map(|stage| stage.iter().map(|task| staged_task(task)).collect()).collect::<Vec<Vec<_>>>(),
         "status": job.status,
         "message": job.message,
         "startTime": job.started,
@@ -171,16 +169,13 @@ pub fn plan(cluster: &Arc<Cluster>, job: &Job, looker: &Looker<'_>) -> Value {
 }
 
 /// The first stage that has a task to do; the last one when all is done.
-fn current_stage(job: &Job, stages: &[Vec<Value>]) -> usize {
-    let open = |stage: &&Vec<Value>| {
-        stage.iter().filter_map(|task| task["id"].as_str()).any(|id| {
-            let task = job.tasks.values().find(|task| task.id.to_string() == id);
-            task.is_some_and(|task| {
-                task.attempts.last().is_none_or(|a| a.outcome.as_ref().is_none_or(|o| o.code != 0))
-            })
-        })
+fn current_stage(stages: &[Vec<&Task>]) -> usize {
+    let is_open = |task: &&Task| {
+        let outcome = task.attempts.last().map(|attempt| attempt.outcome.as_ref());
+        !matches!(outcome, Some(Some(outcome)) if outcome.code == 0)
     };
-    stages.iter().position(|stage| open(&stage)).unwrap_or_else(|| stages.len().saturating_sub(1))
+    let open = stages.iter().position(|stage| stage.iter().any(is_open));
+    open.unwrap_or_else(|| stages.len().saturating_sub(1))
 }
 
 fn staged_task(task: &Task) -> Value {

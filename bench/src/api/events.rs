@@ -10,9 +10,9 @@ use tokio::task::JoinSet;
 
 use super::follower::{Follower, Told};
 use super::load::{Load, Sent};
-use super::percentile;
 use crate::figure::{Figure, Target};
 use crate::installation::Installation;
+use crate::percentile::percentile;
 use crate::wire::Wire;
 use crate::{BenchError, Grid, catalogue, milliseconds, process};
 

@@ -7,9 +7,10 @@ use cooperage_domain::cluster::{Command, ServiceChange};
 use cooperage_domain::id::ClusterId;
 use serde::Serialize;
 
-use super::crew::{TASKS_OF_NODE, Waits};
+use super::crew::TASKS_OF_NODE;
 use super::stage::{Stage, gone};
 use crate::BenchError;
+use crate::percentile::of_durations;
 use crate::process::own_processor_time;
 
 /// A task is begun, and it has succeeded: each is an event that waits for its commit.
@@ -146,14 +147,14 @@ async fn settle(stage: &mut Stage, clusters: u64) -> Result<(), BenchError> {
     Ok(())
 }
 
-fn carried(load: Load, [begun, now]: [&Mark; 2], waits: &Waits) -> Carried {
+fn carried(load: Load, [begun, now]: [&Mark; 2], waits: &[Duration]) -> Carried {
     let transitions = ((now.runs - begun.runs) * TRANSITIONS_OF_TASK).max(1) as f64;
     Carried {
         clusters: load.clusters,
         nodes: load.nodes,
         per_second: transitions / (now.at - begun.at).as_secs_f64(),
-        wait_p50: waits.percentile(50),
-        wait_p99: waits.percentile(99),
+        wait_p50: of_durations(waits, 50.0),
+        wait_p99: of_durations(waits, 99.0),
         cost: (now.processor - begun.processor).as_secs_f64() * 1e6 / transitions,
         shared: (now.jobs - begun.jobs) as f64 / (now.commits - begun.commits).max(1) as f64,
     }
