@@ -24,10 +24,12 @@ pub(super) struct Executor {
 /// What became of what it was asked.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// It has ended like this, and the executor with it if not `stays`.
-    Ended { status: ExitStatus, stays: bool },
-    /// It is for the shell, which is also where to look when the executor is gone.
-    ForTheShell { stays: bool },
+    /// It has ended like this.
+    Ended(ExitStatus),
+    /// It is for the shell.
+    ForTheShell,
+    /// It is for the shell, since the executor has ended, as it should (`orderly`) or not.
+    Gone { orderly: bool },
 }
 
 impl Executor {
@@ -60,7 +62,7 @@ impl Executor {
                     }
                     // What Perl has to complain about.
                     Some(_) => {}
-                    None => return Outcome::ForTheShell { stays: false },
+                    None => return Outcome::Gone { orderly: false },
                 }
             }
         };
@@ -93,7 +95,7 @@ impl Answer {
             }
             let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else {
                 self.line.extend_from_slice(bytes);
-                return (self.line.len() > LINE_LIMIT).then_some(Outcome::ForTheShell { stays: false });
+                return (self.line.len() > LINE_LIMIT).then_some(Outcome::Gone { orderly: false });
             };
             self.line.extend_from_slice(&bytes[..end]);
             bytes = &bytes[end + 1..];
@@ -111,10 +113,9 @@ impl Answer {
         match (word, number.parse::<usize>(), number.parse()) {
             ("o", Ok(length), _) => self.output = Some((Stream::Stdout, length)),
             ("e", Ok(length), _) => self.output = Some((Stream::Stderr, length)),
-            ("end" | "last", _, Ok(code)) => {
-                return Some(Outcome::Ended { status: ExitStatus(code), stays: word == "end" });
-            }
-            _ => return Some(Outcome::ForTheShell { stays: word == "shell" }),
+            ("end", _, Ok(code)) => return Some(Outcome::Ended(ExitStatus(code))),
+            ("shell", ..) => return Some(Outcome::ForTheShell),
+            _ => return Some(Outcome::Gone { orderly: word == "gone" }),
         }
         None
     }
@@ -132,19 +133,23 @@ mod tests {
             let (mut answer, mut said) = (Answer::default(), Captured::default());
             let pieces = text.chunks(size).map(|piece| answer.push(piece, &mut said));
             let outcomes: Vec<Outcome> = pieces.flatten().collect();
-            let expected = Outcome::Ended { status: ExitStatus(7), stays: true };
+            let expected = Outcome::Ended(ExitStatus(7));
             assert_eq!(outcomes, [expected], "pieces of {size}");
             assert_eq!((said.stdout.text().as_str(), said.stderr.text().as_str()), ("end 1\nabc", "x"));
         }
     }
 
     #[test]
-    fn what_is_no_answer_ends_the_executor() {
-        for (text, stays) in
-            [("shell\n", true), ("Out of memory!\n", false), ("end\n", false), ("o -1\n", false)]
-        {
-            let outcome = Answer::default().push(text.as_bytes(), &mut ());
-            assert_eq!(outcome, Some(Outcome::ForTheShell { stays }), "{text}");
+    fn what_is_no_answer_is_the_end_of_the_executor() {
+        let gone = |orderly| Outcome::Gone { orderly };
+        for (text, expected) in [
+            ("shell\n", Outcome::ForTheShell),
+            ("gone\n", gone(true)),
+            ("Out of memory!\n", gone(false)),
+            ("end\n", gone(false)),
+            ("o -1\n", gone(false)),
+        ] {
+            assert_eq!(Answer::default().push(text.as_bytes(), &mut ()), Some(expected), "{text}");
         }
         assert!(Answer::default().push(&[b'x'; LINE_LIMIT + 1], &mut ()).is_some());
     }

@@ -196,17 +196,14 @@ impl Connection for ShellConnection {
         let unfinished = Unfinished::new(&self.broken);
         let outcome = executor.ask(request, sink).await;
         unfinished.finished();
-        *place = match outcome {
-            Outcome::Ended { stays: true, .. } | Outcome::ForTheShell { stays: true } => {
-                Place::Running(executor)
-            }
-            Outcome::Ended { stays: false, .. } => Place::NotStarted,
-            Outcome::ForTheShell { stays: false } => Place::Nowhere,
+        let (then, status) = match outcome {
+            Outcome::Ended(status) => (Place::Running(executor), Some(status)),
+            Outcome::ForTheShell => (Place::Running(executor), None),
+            Outcome::Gone { orderly: true } => (Place::NotStarted, None),
+            Outcome::Gone { orderly: false } => (Place::Nowhere, None),
         };
-        match outcome {
-            Outcome::Ended { status, .. } => Some(status),
-            Outcome::ForTheShell { .. } => None,
-        }
+        *place = then;
+        status
     }
 
     async fn beside(&self, script: &str) -> Result<(), SshError> {

@@ -5,8 +5,8 @@
 # Answers on standard output:
 #   o LENGTH, e LENGTH   so many bytes of standard output or standard error follow
 #   end CODE             it has ended, and all its output was shown
-#   last CODE            the same, and this process ends, too
 #   shell                this one is for the shell: nothing was begun here
+#   gone                 so is this one, which has ended, and this process has as well
 #
 # What is begun here is carried through when the connection breaks. Every part outlives the shell's: either can take up, cancel
 # or refuse what the other one has begun.
@@ -20,11 +20,7 @@ my $boot = content('/proc/sys/kernel/random/boot_id');
 my $since = (split ' ', content('/proc/self/stat') =~ /.*\) (.*)/s ? $1 : '')[19];
 while (my @asked = request()) {
     my $code = execution(@asked);
-    if (!defined $code) { report("shell\n"); next }
-    # Who follows it from elsewhere waits for this process to end.
-    my $followed = -e 'followed';
-    report(($followed ? 'last' : 'end') . " $code\n");
-    last if $followed;
+    report(defined $code ? "end $code\n" : "shell\n");
 }
 
 sub request {
@@ -68,6 +64,12 @@ sub execution {
     put('rc', "$code\n") or exit 1;
     make_room($root, $keep);
     close $lock;
+
+    # Who follows it from elsewhere waits for this process to end, and must not wait for a client that takes nothing any more.
+    if (-e 'followed') {
+        report("gone\n") if taken();
+        exit;
+    }
     show(\%shown, 0);
     return $code;
 }
