@@ -19,7 +19,7 @@ DEMO_DIR ?= /var/lib/cooperage-demo
 USER_RUSTFLAGS := $(RUSTFLAGS)
 export RUSTFLAGS = $(strip $(USER_RUSTFLAGS) $(if $(shell command -v mold),-C link-arg=-fuse-ld=mold))
 
-.PHONY: help demo demo-clean test check lint unit fuzz simulate states mutants fmt bench run build audit packages rust root
+.PHONY: help demo demo-clean test check lint unit fuzz simulate states mutants fmt bench run build dist audit packages rust root
 .NOTPARALLEL:
 
 help: ## What can be done here
@@ -71,6 +71,9 @@ run: ## A server with its data in ./data
 
 build: rust ## The release binary
 	$(CARGO) build --release --locked
+
+dist: rust packages ## The binary to give to others: smaller, and long in the making
+	$(CARGO) build --profile dist --locked
 
 audit: ## Licences, sources and advisories of dependencies
 	@$(CARGO) deny --version >/dev/null 2>&1 || \
