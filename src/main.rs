@@ -8,6 +8,7 @@ mod documents;
 mod exports;
 mod provisioner;
 mod server;
+mod web;
 
 use std::process::ExitCode;
 
