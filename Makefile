@@ -19,7 +19,7 @@ DEMO_DIR ?= /var/lib/cooperage-demo
 USER_RUSTFLAGS := $(RUSTFLAGS)
 export RUSTFLAGS = $(strip $(USER_RUSTFLAGS) $(if $(shell command -v mold),-C link-arg=-fuse-ld=mold))
 
-.PHONY: help demo demo-clean test check lint unit web web-check fuzz simulate states mutants fmt bench run build audit packages rust root
+.PHONY: help demo demo-clean test check lint unit web web-check web-test fuzz simulate states mutants fmt bench run build audit packages rust root
 .NOTPARALLEL:
 
 help: ## What can be done here
@@ -33,7 +33,7 @@ demo-clean: root ## Remove every trace of the demo
 	@if [ -x target/release/cooperage ]; then target/release/cooperage demo --data-dir $(DEMO_DIR) --clean; \
 	elif [ -e $(DEMO_DIR) ]; then echo "Only the program can remove the demo's machines: make build, then make demo-clean" >&2; exit 1; fi
 
-test: rust packages web lint ## The whole suite, real machines and databases included
+test: rust packages web lint ## The whole suite, real machines, databases and a browser included
 	$(CARGO) test --workspace --locked $(FEATURES)
 	@$(MAKE) --no-print-directory web-check
 	@[ "$$(id -u)" -eq 0 ] || echo "NOT TESTED: machines on this host, since that needs root. Run 'make test' as root for all." >&2
@@ -83,6 +83,9 @@ web: ## The web interface, for the next build to carry
 
 web-check: ## Types, words and unit tests of the web interface
 	@if $(NODE_OK); then cd web && npm run --silent check && npm run --silent unit; else $(NO_NODE); fi
+
+web-test: rust web ## The web interface in a browser, with a server and machines of its own; needs root
+	$(CARGO) test --locked $(FEATURES) --test e2e browser -- --nocapture
 
 audit: ## Licences, sources and advisories of dependencies
 	@$(CARGO) deny --version >/dev/null 2>&1 || \

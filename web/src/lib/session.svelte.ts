@@ -12,6 +12,9 @@ class Session {
   /** Whether the server believes who callers say they are. */
   believes = $state(false);
 
+  /** While the password changes, the old session has ended and the new one has not begun. */
+  #isChanging = false;
+
   get isAdmin(): boolean {
     return this.me?.role === 'admin' || this.me?.role === 'superadmin';
   }
@@ -25,7 +28,9 @@ class Session {
   }
 
   async start(): Promise<void> {
-    whenSignedOut(() => (this.me = undefined));
+    whenSignedOut(() => {
+      if (!this.#isChanging) this.me = undefined;
+    });
     const kept = sessionStorage.getItem(SPOKEN);
     if (kept) speakAs(JSON.parse(kept) as { user: string; tenant: string });
     const code = new URLSearchParams(location.hash.slice(1)).get('code');
@@ -59,6 +64,20 @@ class Session {
       await send('POST', '/v2/login', { tenant, user, password });
     }
     this.me = await data(api.GET('/v2/me'));
+  }
+
+  /** Another password, which ends every session; a new one begins at once. An admin's first password needs no old one. */
+  async changePassword(old: string | undefined, fresh: string): Promise<void> {
+    const me = this.me;
+    if (!me) return;
+    this.#isChanging = true;
+    try {
+      if (old === undefined) await send('PUT', `/v2/users/${encodeURIComponent(me.user)}`, { password: fresh });
+      else await send('PUT', '/v2/me/password', { old, new: fresh });
+      await this.signIn(me.tenant, me.user, fresh);
+    } finally {
+      this.#isChanging = false;
+    }
   }
 
   async signOut(): Promise<void> {

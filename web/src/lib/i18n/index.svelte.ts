@@ -10,6 +10,9 @@ class Speech {
   language = $state<Language>(document.documentElement.lang === 'de' ? 'de' : 'en');
   readonly t: Words = $derived(LANGUAGES[this.language]);
 
+  /** Where it is read: how times and numbers are written. */
+  readonly locale: string = $derived(navigator.languages.find((one) => one.startsWith(this.language)) ?? this.language);
+
   choose(language: Language): void {
     this.language = language;
     document.documentElement.lang = language;
