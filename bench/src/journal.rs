@@ -8,6 +8,7 @@ mod idle;
 mod load;
 mod report;
 mod stage;
+mod syncs;
 
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use crate::{BenchError, Section, Thoroughness};
 use database::Engine;
 use idle::{Crowd, Weighed};
 use load::{Load, Numbers};
-use report::{EngineMeasured, Journals};
+use report::{EngineMeasured, Journals, Paced};
 use stage::Stage;
 
 /// Transitions of tasks that have to become durable in a second.
@@ -41,8 +42,10 @@ struct Extent {
     /// Those that append at once, without actors.
     appenders: &'static [u64],
     crowd: Crowd,
-    /// How much of the rates that are to be reached is asked for where work comes in even steps.
-    share: f64,
+    /// How much of the rates that are to be reached is asked for where work comes in even steps: all of it last.
+    shares: &'static [f64],
+    /// How often the disk is waited for.
+    syncs: usize,
 }
 
 const FULL: Extent = Extent {
@@ -52,7 +55,8 @@ const FULL: Extent = Extent {
     lengths: &[0, 10_000, 50_000],
     appenders: &[1, 100, 2_000],
     crowd: Crowd { nodes: 100_000, clusters: 10_000 },
-    share: 1.0,
+    shares: &[0.1, 0.25, 0.5, 1.0],
+    syncs: 2_000,
 };
 
 const QUICK: Extent = Extent {
@@ -62,7 +66,8 @@ const QUICK: Extent = Extent {
     lengths: &[0, 100],
     appenders: &[10],
     crowd: Crowd { nodes: 1_000, clusters: 30 },
-    share: 0.1,
+    shares: &[0.1],
+    syncs: 50,
 };
 
 /// Nodes of most clusters.
@@ -83,7 +88,8 @@ pub fn measure(how: &Thoroughness) -> Result<Section, BenchError> {
     if let Some(url) = &how.database_url {
         engines.push(of_engine(&Engine::Postgres(url.clone()), POSTGRES_RATE, extent)?);
     }
-    let journals = Journals { engines, weighed };
+    let disk = syncs::measure(extent.syncs)?;
+    let journals = Journals { engines, weighed, disk };
     Section::new(&journals, journals.grids(), journals.figures())
 }
 
@@ -110,11 +116,14 @@ fn of_engine(engine: &Engine, rate: f64, extent: &Extent) -> Result<EngineMeasur
         for (clusters, nodes) in extent.sizes {
             sizes.push(load::together(&mut stage, &mut numbers, at_once(*clusters, *nodes)).await?);
         }
-        let asked = rate * extent.share;
-        let paced = load::paced(&mut stage, &mut numbers, at_once(0, NODES), asked).await?;
+        let mut paced = Vec::new();
+        for asked in extent.shares.iter().map(|share| rate * share) {
+            let carried = load::paced(&mut stage, &mut numbers, at_once(0, NODES), asked).await?;
+            paced.push(Paced { asked, carried });
+        }
         let id: ClusterId = numbers.next();
         let aged =
             load::long_lived(&mut stage, id, NODES_OF_LONG_LIVED, extent.lengths, extent.period).await?;
-        Ok(EngineMeasured { engine: engine.name(), rate, asked, appended, together, sizes, paced, aged })
+        Ok(EngineMeasured { engine: engine.name(), rate, appended, together, sizes, paced, aged })
     })
 }

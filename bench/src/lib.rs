@@ -11,6 +11,7 @@ mod grid;
 mod hadoop;
 pub mod installation;
 mod journal;
+mod percentile;
 mod process;
 mod schedule;
 mod solver;

@@ -11,8 +11,9 @@ use serde_json::json;
 use crate::catalogue::{self, TENANT};
 use crate::figure::{Figure, Target};
 use crate::installation::Installation;
+use crate::process::{self, Held};
 use crate::wire::{Answer, Wire};
-use crate::{BenchError, Grid, Section, Thoroughness, milliseconds, process};
+use crate::{BenchError, Grid, Section, Thoroughness, milliseconds};
 use past::Past;
 
 /// How much is measured.
@@ -42,8 +43,10 @@ const QUICK: Extent =
 const NODES: u32 = 2;
 /// Tasks of each node.
 const TASKS_PER_NODE: u32 = 5;
-/// Tasks in flight in each cluster; one more waits for a worker.
+/// Tasks in flight in each cluster.
 const IN_FLIGHT: u32 = 10;
+/// And those that wait for a worker: one may be given out before the kill, and one is left for afterwards.
+const WAITING: u32 = 2;
 /// Name of the provisioner whose workers have the tasks.
 const PROVISIONER: &str = "bench";
 /// Pause between two tries.
@@ -130,9 +133,9 @@ fn start(program: &Path, clusters: u32, extent: &Extent) -> Result<Start, BenchE
         ready = ready.min(server.start()?);
     }
     std::thread::sleep(extent.rest);
-    let (resident, own) = server.process().map_or(Ok((0, 0)), process::resident)?;
+    let held = server.process().map_or(Ok(Held::default()), |server| process::held(Some(server)))?;
     let ready_ms = milliseconds(ready);
-    let (resident_mb, own_mb) = (megabytes(resident), megabytes(own));
+    let (resident_mb, own_mb) = (megabytes(held.resident), megabytes(held.own));
     Ok(Start { clusters, database_mb, ready_ms, resident_mb, own_mb })
 }
 
@@ -141,7 +144,7 @@ fn recovery(program: &Path, tasks: u32) -> Result<Recovery, BenchError> {
     let mut past = Past::of(&server, TASKS_PER_NODE)?;
     let clusters = tasks.div_ceil(IN_FLIGHT);
     for _ in 0..clusters {
-        past.in_flight(IN_FLIGHT + 1, PROVISIONER)?;
+        past.in_flight(IN_FLIGHT + WAITING, WAITING as usize, PROVISIONER)?;
     }
     past.close()?;
     // A server that knows all of it is killed, so that what is started is what a kill leaves.
@@ -151,7 +154,7 @@ fn recovery(program: &Path, tasks: u32) -> Result<Recovery, BenchError> {
     server.kill()?;
     let begun = Instant::now();
     let ready_ms = milliseconds(server.start()?);
-    let times = dispatched(&server, begun, clusters.saturating_sub(1).max(1))?;
+    let times = dispatched(&server, begun, clusters)?;
     let first_task_ms = times.first().copied().map_or(0.0, milliseconds);
     let all_ms = times.last().copied().map_or(0.0, milliseconds);
     Ok(Recovery { tasks, clusters, ready_ms, first_task_ms, all_ms })

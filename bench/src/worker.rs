@@ -15,7 +15,7 @@ use tokio::task::LocalSet;
 use crate::figure::{Figure, Target};
 use crate::installation::Installation;
 use crate::wire::Wire;
-use crate::{BenchError, Grid, Section, Thoroughness, catalogue, milliseconds, process};
+use crate::{BenchError, Grid, Section, Thoroughness, catalogue, percentile, process};
 use client::{Batch, PROVISIONER, Work};
 
 /// Connections of the one client.
@@ -126,8 +126,11 @@ async fn bring_up(server: &Installation, load: Load) -> Result<Run, BenchError> 
     let tasks = (load.clusters * load.nodes * load.tasks_per_node) as usize;
     let work = Work::new(server.tasks(), tasks);
     let workers: Vec<_> = workers(&work, load.asking).into_iter().map(tokio::task::spawn_local).collect();
-    let used =
-        || Ok::<_, BenchError>((process::processor_time(server.process())?, process::processor_time(None)?));
+    let used = || {
+        let server =
+            server.process().map_or_else(|| Ok(process::own_processor_time()), process::processor_time)?;
+        Ok::<_, BenchError>((server, process::own_processor_time()))
+    };
     let (server_before, client_before) = used()?;
     let begun = Instant::now();
     let mut ids = Vec::new();
@@ -149,8 +152,8 @@ async fn bring_up(server: &Installation, load: Load) -> Result<Run, BenchError> 
         tasks,
         seconds,
         tasks_per_second: tasks as f64 / seconds,
-        take_ms: slowest_hundredth(&work.takes.borrow()),
-        finish_ms: slowest_hundredth(&work.finishes.borrow()),
+        take_ms: percentile::of_durations(&work.takes.borrow(), 99.0),
+        finish_ms: percentile::of_durations(&work.finishes.borrow(), 99.0),
         server_us: each(server_after, server_before),
         client_us: each(client_after, client_before),
     })
@@ -204,13 +207,6 @@ async fn until_active(user: &mut Wire, id: &str) -> Result<(), BenchError> {
             _ => return Err(BenchError::Server(format!("cluster {id} did not come up: {status}"))),
         }
     }
-}
-
-fn slowest_hundredth(durations: &[Duration]) -> f64 {
-    let mut durations = durations.to_vec();
-    durations.sort_unstable();
-    let index = (durations.len() * 99 / 100).min(durations.len().saturating_sub(1));
-    durations.get(index).copied().map_or(0.0, milliseconds)
 }
 
 impl Runs {

@@ -27,7 +27,7 @@ pub struct AncestryRow {
     pub hands_down: Option<String>,
 }
 
-pub(crate) static ANCESTRY: LazyLock<Insert> = LazyLock::new(|| {
+pub(crate) static ANCESTRY: LazyLock<Insert<ancestry::table>> = LazyLock::new(|| {
     Insert::new(
         "ancestry",
         &[

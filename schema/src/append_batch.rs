@@ -9,6 +9,7 @@ use diesel::prelude::*;
 
 use crate::ancestry::ANCESTRY;
 use crate::append::{Append, AppendError, Appended};
+use crate::batch::Parts;
 use crate::bulk::Holds::{Int, Text};
 use crate::bulk::{Insert, Present};
 use crate::durations;
@@ -18,10 +19,10 @@ use crate::fence::{self, Admission, Heads, Remembered};
 use crate::occurrences::OCCURRENCES;
 use crate::projection::{CLUSTERS, JOBS, NODES, Projection, TASKS, TERMINATED};
 use crate::sql::Value;
-use crate::tables::nodes;
+use crate::tables::{journal, nodes, ownership, snapshots};
 use crate::vault;
 
-static JOURNAL: LazyLock<Insert> = LazyLock::new(|| {
+static JOURNAL: LazyLock<Insert<journal::table>> = LazyLock::new(|| {
     Insert::new(
         "journal",
         &[
@@ -37,7 +38,7 @@ static JOURNAL: LazyLock<Insert> = LazyLock::new(|| {
     )
 });
 
-static SNAPSHOTS: LazyLock<Insert> = LazyLock::new(|| {
+static SNAPSHOTS: LazyLock<Insert<snapshots::table>> = LazyLock::new(|| {
     Insert::new(
         "snapshots",
         &[("cluster", Int), ("sequence", Int), ("state", Text)],
@@ -45,15 +46,15 @@ static SNAPSHOTS: LazyLock<Insert> = LazyLock::new(|| {
     )
 });
 
-static OWNERSHIP: LazyLock<Insert> = LazyLock::new(|| {
+static OWNERSHIP: LazyLock<Insert<ownership::table>> = LazyLock::new(|| {
     Insert::new("ownership", &[("cluster", Int), ("server", Text), ("epoch", Int)], Present::Refuse)
 });
 
 /// One result per append, in their order.
 pub(crate) type Results = Vec<Result<Appended, AppendError>>;
 
-/// Stores the appends inside the present transaction. When the engine refuses a statement that carries many of them, they
-/// are halved until the one that it refuses is alone.
+/// Stores the appends inside the present transaction. When the engine refuses a statement that carries many of them, and they
+/// are to fail alone, they are halved until the one that it refuses is alone.
 ///
 /// # Errors
 /// When nothing of the whole transaction can be stored.
@@ -62,21 +63,26 @@ pub(crate) fn append_all(
     server: &str,
     known: &mut Remembered,
     appends: &[&Append],
+    parts: Parts,
 ) -> Result<Results, StoreError> {
     if appends.is_empty() {
         return Ok(Vec::new());
     }
-    match engine.savepoint(|engine| append_group(engine, server, known, appends)) {
+    let stored = match parts {
+        Parts::FailTogether => append_group(engine, server, known, appends),
+        Parts::FailAlone => engine.savepoint(|engine| append_group(engine, server, known, appends)),
+    };
+    match stored {
         Ok((results, heads)) => {
             known.learn(heads);
             Ok(results)
         }
-        Err(fault) if fault.spoils_transaction() => Err(fault),
+        Err(fault) if parts == Parts::FailTogether || fault.spoils_transaction() => Err(fault),
         Err(fault) if appends.len() == 1 => Ok(vec![Err(fault.into())]),
         Err(_) => {
             let (first, second) = appends.split_at(appends.len() / 2);
-            let mut results = append_all(engine, server, known, first)?;
-            results.extend(append_all(engine, server, known, second)?);
+            let mut results = append_all(engine, server, known, first, parts)?;
+            results.extend(append_all(engine, server, known, second, parts)?);
             Ok(results)
         }
     }

@@ -15,7 +15,7 @@ use crate::sql::{Statement, Value};
 use crate::store::Store;
 use crate::tables::audit;
 
-static AUDIT: LazyLock<Insert> = LazyLock::new(|| {
+static AUDIT: LazyLock<Insert<audit::table>> = LazyLock::new(|| {
     Insert::new(
         "audit",
         &[

@@ -59,6 +59,15 @@ pub(crate) struct Batch {
     size: usize,
 }
 
+/// What the parts of a batch do when one of them is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Parts {
+    /// The whole transaction is to be rolled back.
+    FailTogether,
+    /// Nothing stays of that one, and the others are stored.
+    FailAlone,
+}
+
 /// What came of each job, if the commit goes through.
 pub(crate) struct Outcomes {
     appends: append_batch::Results,
@@ -109,19 +118,40 @@ impl Batch {
         stored
     }
 
+    /// Takes the batch for faultless first: to be able to roll a part of it back the engine would copy each page that it
+    /// changes. If it is not, the transaction is begun again, and what is wrong fails alone.
     fn run(
         &mut self,
         engine: &mut Engine,
         server: &str,
         known: &mut Remembered,
     ) -> Result<Outcomes, StoreError> {
+        match self.write(engine, server, known, Parts::FailTogether) {
+            Err(fault) if self.work.is_empty() && !fault.spoils_transaction() => {
+                engine.begin_again()?;
+                known.forget();
+                self.write(engine, server, known, Parts::FailAlone)
+            }
+            written => written,
+        }
+    }
+
+    fn write(
+        &mut self,
+        engine: &mut Engine,
+        server: &str,
+        known: &mut Remembered,
+        parts: Parts,
+    ) -> Result<Outcomes, StoreError> {
+        // Other work is done once, whatever becomes of it.
+        let parts = if self.work.is_empty() { parts } else { Parts::FailAlone };
         let appends: Vec<&Append> = self.appends.iter().map(|(append, _)| &**append).collect();
         if !appends.is_empty() {
             known.refresh(engine)?;
         }
-        let appends = append_batch::append_all(engine, server, known, &appends)?;
+        let appends = append_batch::append_all(engine, server, known, &appends, parts)?;
         let packed: Vec<&PackedLines> = self.outputs.iter().map(|(lines, _)| &**lines).collect();
-        let outputs = output::store_all(engine, &packed)?;
+        let outputs = output::store_all(engine, &packed, parts)?;
         let mut work = Vec::with_capacity(self.work.len());
         for one in &mut self.work {
             let outcome = one.run(engine);

@@ -34,6 +34,7 @@ const CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 
 /// Brings as much of the log into the database as can be without waiting for anybody; the length of the log, in pages.
 fn checkpoint(engine: &mut Engine) -> QueryResult<i64> {
+    #[allow(clippy::infallible_destructuring_match, reason = "a build without PostgreSQL has one engine")]
     let connection = match engine {
         Engine::Sqlite(connection) => connection,
         #[cfg(feature = "postgres")]

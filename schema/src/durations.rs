@@ -62,7 +62,7 @@ const MERGE: &str = "n = task_durations.n + excluded.n, \
       + (excluded.mean_ms - task_durations.mean_ms) * (excluded.mean_ms - task_durations.mean_ms) \
       * task_durations.n * excluded.n / (task_durations.n + excluded.n)";
 
-static DURATIONS: LazyLock<Insert> = LazyLock::new(|| {
+static DURATIONS: LazyLock<Insert<task_durations::table>> = LazyLock::new(|| {
     Insert::new(
         "task_durations",
         &[("key", Text), ("n", Int), ("mean_ms", Real), ("m2", Real)],

@@ -123,6 +123,12 @@ impl Engine {
         }
     }
 
+    /// Leaves nothing of the transaction, and starts another.
+    pub(crate) fn begin_again(&mut self) -> QueryResult<()> {
+        <Self as TransactionManager<Self>>::rollback_transaction(self)?;
+        self.begin()
+    }
+
     /// Makes the transaction durable.
     pub(crate) fn commit(&mut self) -> QueryResult<()> {
         <Self as TransactionManager<Self>>::commit_transaction(self)

@@ -51,6 +51,7 @@ const REMEMBERED: usize = 65_536;
 impl Remembered {
     /// In a transaction that has just begun: nobody else writes until it ends.
     pub(crate) fn refresh(&mut self, engine: &mut Engine) -> QueryResult<()> {
+        #[allow(clippy::infallible_destructuring_match, reason = "a build without PostgreSQL has one engine")]
         let connection = match engine {
             Engine::Sqlite(connection) => connection,
             #[cfg(feature = "postgres")]

@@ -13,6 +13,7 @@ use crate::deliveries::{self, Delivery};
 use crate::error::StoreError;
 use crate::sql::Value;
 use crate::store::Store;
+use crate::tables::callback_occurrences;
 use crate::tables::callback_occurrences as occurrences;
 
 /// One thing that happened to a cluster and that hooks may have to be told.
@@ -36,7 +37,7 @@ pub struct Occurrence {
     pub document: String,
 }
 
-pub(crate) static OCCURRENCES: LazyLock<Insert> = LazyLock::new(|| {
+pub(crate) static OCCURRENCES: LazyLock<Insert<callback_occurrences::table>> = LazyLock::new(|| {
     Insert::new(
         "callback_occurrences",
         &[

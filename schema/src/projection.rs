@@ -11,6 +11,7 @@ use crate::bulk::{Insert, Present};
 use crate::durations::DurationSample;
 use crate::occurrences::Occurrence;
 use crate::sql::Value;
+use crate::tables::{clusters, jobs, nodes, tasks};
 
 /// What changed with the events of one append. Every row is whole and replaces the one with its id.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -130,7 +131,7 @@ pub struct TaskRow {
     pub code: Option<i64>,
 }
 
-pub(crate) static CLUSTERS: LazyLock<Insert> = LazyLock::new(|| {
+pub(crate) static CLUSTERS: LazyLock<Insert<clusters::table>> = LazyLock::new(|| {
     Insert::new(
         "clusters",
         &[
@@ -154,7 +155,7 @@ pub(crate) static CLUSTERS: LazyLock<Insert> = LazyLock::new(|| {
     )
 });
 
-pub(crate) static NODES: LazyLock<Insert> = LazyLock::new(|| {
+pub(crate) static NODES: LazyLock<Insert<nodes::table>> = LazyLock::new(|| {
     Insert::new(
         "nodes",
         &[
@@ -170,7 +171,7 @@ pub(crate) static NODES: LazyLock<Insert> = LazyLock::new(|| {
     )
 });
 
-pub(crate) static JOBS: LazyLock<Insert> = LazyLock::new(|| {
+pub(crate) static JOBS: LazyLock<Insert<jobs::table>> = LazyLock::new(|| {
     Insert::new(
         "jobs",
         &[
@@ -186,7 +187,7 @@ pub(crate) static JOBS: LazyLock<Insert> = LazyLock::new(|| {
     )
 });
 
-pub(crate) static TASKS: LazyLock<Insert> = LazyLock::new(|| {
+pub(crate) static TASKS: LazyLock<Insert<tasks::table>> = LazyLock::new(|| {
     Insert::new(
         "tasks",
         &[

@@ -1,15 +1,11 @@
-//! Clusters, nodes and plans as JSON, in Coopr's shapes and with what we know beyond them.
+//! Clusters and nodes as JSON, in Coopr's shapes and with what we know beyond them.
 
-use std::sync::Arc;
-
-use cooperage_domain::cluster::{Cluster, ClusterStatus, Job, Node, Task, outputs, view};
+use cooperage_domain::cluster::{Cluster, ClusterStatus, Node, outputs, view};
 use cooperage_domain::entity::Link;
 use cooperage_domain::macros::{ClusterView, expand_link};
-use cooperage_domain::plan::{schedule, stages};
 use serde_json::{Map, Value, json};
 
 use super::care::notes;
-use super::waiting::Looker;
 
 /// Everything about one cluster.
 pub fn details(cluster: &Cluster) -> Value {
@@ -126,97 +122,5 @@ pub fn status(cluster: &Cluster) -> Value {
         "status": cluster.status,
         "actionstatus": progress.as_ref().map(|p| p.status),
         "action": progress.as_ref().map(|p| p.action),
-    })
-}
-
-/// A job as Coopr shows it, in stages; and as it is: a graph with times.
-pub fn plan(cluster: &Arc<Cluster>, job: &Job, looker: &Looker<'_>) -> Value {
-    let (graph, numbers) = job.graph();
-    let task = |place: usize| numbers.get(place).and_then(|number| job.tasks.get(number));
-    let staged: Vec<Vec<Value>> = stages(&graph)
-        .into_iter()
-        .map(|stage| stage.into_iter().filter_map(task).map(staged_task).collect())
-        .collect();
-    let durations = looker.estimates.durations(cluster, job, &numbers);
-    let ranks = schedule::ranks(&graph, &durations);
-    let critical: Vec<String> = schedule::critical_path(&graph, &ranks)
-        .into_iter()
-        .filter_map(task)
-        .map(|task| task.id.to_string())
-        .collect();
-    let tasks: Vec<Value> = numbers
-        .iter()
-        .enumerate()
-        .filter_map(|(place, number)| Some((job.tasks.get(number)?, durations.get(place)?)))
-        .map(|(task, estimate)| {
-            let mut shown = graph_task(job, task, estimate.as_millis());
-            looker.add_to(&mut shown, cluster, job, task);
-            shown
-        })
-        .collect();
-    json!({
-        "id": job.id,
-        "clusterId": cluster.id,
-        "action": job.action.as_upper(),
-        "currentStage": current_stage(job, &staged),
-        "stages": staged,
-        "status": job.status,
-        "message": job.message,
-        "startTime": job.started,
-        "endTime": job.ended,
-        "tasks": tasks,
-        "criticalPath": critical,
-        "predictedMs": ranks.into_iter().max().unwrap_or_default().as_millis() as u64,
-    })
-}
-
-/// The first stage that has a task to do; the last one when all is done.
-fn current_stage(job: &Job, stages: &[Vec<Value>]) -> usize {
-    let open = |stage: &&Vec<Value>| {
-        stage.iter().filter_map(|task| task["id"].as_str()).any(|id| {
-            let task = job.tasks.values().find(|task| task.id.to_string() == id);
-            task.is_some_and(|task| {
-                task.attempts.last().is_none_or(|a| a.outcome.as_ref().is_none_or(|o| o.code != 0))
-            })
-        })
-    };
-    stages.iter().position(|stage| open(&stage)).unwrap_or_else(|| stages.len().saturating_sub(1))
-}
-
-fn staged_task(task: &Task) -> Value {
-    json!({
-        "id": task.id,
-        "taskName": task.name,
-        "nodeId": task.node,
-        "service": task.service.as_deref().unwrap_or_default(),
-    })
-}
-
-fn graph_task(job: &Job, task: &Task, estimate_ms: u128) -> Value {
-    let id = |number: &u32| job.tasks.get(number).map(|task| task.id);
-    let attempts: Vec<Value> = task
-        .attempts
-        .iter()
-        .map(|attempt| {
-            let outcome = attempt.outcome.as_ref();
-            json!({
-                "number": attempt.number,
-                "worker": attempt.worker,
-                "startTime": attempt.started,
-                "endTime": outcome.map(|o| o.at),
-                "code": outcome.map(|o| o.code),
-                "errorKind": outcome.and_then(|o| o.kind),
-            })
-        })
-        .collect();
-    json!({
-        "id": task.id,
-        "taskName": task.name,
-        "nodeId": task.node,
-        "service": task.service.as_deref().unwrap_or_default(),
-        "after": task.after.iter().filter_map(id).collect::<Vec<_>>(),
-        "status": task.state,
-        "estimateMs": u64::try_from(estimate_ms).unwrap_or(u64::MAX),
-        "attempts": attempts,
     })
 }

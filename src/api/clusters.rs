@@ -12,13 +12,14 @@ use super::ancestry::Ancestry;
 use super::audit::about;
 use super::body;
 use super::cluster_changes;
-use super::cluster_view::{add_lease_left, details, plan, status};
+use super::cluster_view::{add_lease_left, details, status};
 use super::edge::{Keyed, StateTag};
 use super::export;
 use super::founding::{found, fresh_number};
 use super::identity::Identity;
 use super::logs;
 use super::paging::Paging;
+use super::plan_view::Plan;
 use super::preview;
 use super::problem::Problem;
 use super::routes::Routes;
@@ -189,7 +190,8 @@ async fn get_config(state: State, identity: Identity, id: web::Path<String>) -> 
 async fn get_plans(state: State, identity: Identity, id: web::Path<String>) -> Answer {
     let cluster = state.cluster(&identity, &id).await?;
     let looker = waiting::look(&state, &cluster).await?;
-    let plans: Vec<Value> = cluster.jobs.values().rev().map(|job| plan(&cluster, job, &looker)).collect();
+    let plans: Vec<Plan<'_>> =
+        cluster.jobs.values().rev().map(|job| Plan::of(&cluster, job, &looker)).collect();
     Ok(HttpResponse::Ok().json(plans))
 }
 
@@ -204,5 +206,5 @@ async fn get_plan(state: State, identity: Identity, at: web::Path<(String, Strin
     }
     let found = cluster.jobs.get(&job.number).ok_or_else(|| Problem::not_found("job", job))?;
     let looker = waiting::look(&state, &cluster).await?;
-    Ok(HttpResponse::Ok().json(plan(&cluster, found, &looker)))
+    Ok(HttpResponse::Ok().json(Plan::of(&cluster, found, &looker)))
 }

@@ -38,6 +38,7 @@ mod openapi;
 mod operations;
 mod paging;
 mod password;
+mod plan_view;
 mod plugin_types;
 mod pools;
 mod presence;

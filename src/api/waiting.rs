@@ -7,7 +7,7 @@ use cooperage_actors::estimate::Estimates;
 use cooperage_actors::pace::Pace;
 use cooperage_actors::registry::FindPool;
 use cooperage_actors::worker_pool::{GetStanding, Standing};
-use cooperage_domain::cluster::{Cluster, Job, JobStatus, Task, TaskState, WaitReason, budget};
+use cooperage_domain::cluster::{Cluster, JobStatus, Task, TaskState, WaitReason, budget};
 use serde_json::{Value, json};
 
 use super::identity::Identity;
@@ -108,20 +108,5 @@ impl Looker<'_> {
         let taken = Duration::from_millis(u64::try_from(self.now.saturating_sub(began)).unwrap_or(0));
         let late = taken > expected.straggles_after(Pace::default().straggler_floor);
         late.then(|| u64::try_from(expected.typical.as_millis()).unwrap_or(u64::MAX))
-    }
-
-    /// What is known of a task of `job` beyond its place in the graph, put into its JSON.
-    pub fn add_to(&self, shown: &mut Value, cluster: &Cluster, job: &Job, task: &Task) {
-        let is_latest = cluster.latest_job().is_some_and(|latest| latest.id == job.id);
-        if !is_latest {
-            return;
-        }
-        if task.state == TaskState::Waiting && job.ended.is_none() {
-            shown["waiting"] = json!(self.reasons(cluster, task));
-        }
-        if let Some(typical) = self.straggles(cluster, task) {
-            shown["straggling"] = true.into();
-            shown["typicalMs"] = typical.into();
-        }
     }
 }

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use cooperage_bench::{Figure, Section, Subject, Thoroughness};
 use cooperage_schema::DatabaseUrl;
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -71,6 +72,8 @@ pub enum Bench {
 struct Report {
     /// Version of the program.
     version: &'static str,
+    /// The day, by its UTC date.
+    measured: String,
     /// Processors that it may use.
     processors: usize,
     /// Whether the questions were fewer and smaller.
@@ -115,6 +118,7 @@ pub fn run(args: &BenchArgs, screen: &Screen) -> Result<(), Failure> {
     let how = Thoroughness { quick: args.quick, program, database_url, peers };
     let mut report = Report {
         version: env!("CARGO_PKG_VERSION"),
+        measured: Timestamp::now().strftime("%Y-%m-%d").to_string(),
         processors: std::thread::available_parallelism().map_or(1, usize::from),
         quick: args.quick,
         subjects: Map::new(),
@@ -124,6 +128,9 @@ pub fn run(args: &BenchArgs, screen: &Screen) -> Result<(), Failure> {
     for subject in Subject::ALL {
         if args.what.as_ref().is_some_and(|what| what.subject() != subject) {
             continue;
+        }
+        if screen.is_lively() {
+            screen.note(&format!("Measuring {} …", subject.name()));
         }
         let Section { measured, grids, figures } = subject.measure(&how)?;
         report.subjects.insert(subject.name().to_owned(), measured);
@@ -150,7 +157,7 @@ fn text(report: &Report, mut parts: Vec<String>) -> String {
         table.row([figure.what.clone(), figure.value(), figure.target(), reached.to_owned()]);
     }
     parts.push(table.render("no figures"));
-    let Report { version, processors, .. } = report;
-    parts.push(format!("cooperage {version}, {processors} processors\n"));
+    let Report { version, processors, measured, .. } = report;
+    parts.push(format!("cooperage {version}, {processors} processors, {measured}\n"));
     parts.join("\n")
 }

@@ -10,11 +10,11 @@ use tokio::task::JoinSet;
 
 use super::follower::{Follower, Told};
 use super::load::{Load, Sent};
-use super::percentile;
 use crate::figure::{Figure, Target};
 use crate::installation::Installation;
+use crate::percentile::percentile;
 use crate::wire::Wire;
-use crate::{BenchError, Grid, catalogue, milliseconds};
+use crate::{BenchError, Grid, catalogue, milliseconds, process};
 
 /// Tasks of a node.
 const TASKS_PER_NODE: u32 = 7;
@@ -192,9 +192,6 @@ impl Followed {
 }
 
 /// Memory of a process that is in use, in MiB.
-fn resident(process: u32) -> Option<f64> {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kib: f64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
-    Some(kib / 1024.0)
+fn resident(of: u32) -> Option<f64> {
+    process::held(Some(of)).ok().map(|held| held.resident as f64 / 1_048_576.0)
 }

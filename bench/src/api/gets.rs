@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::load::Load;
-use super::percentile;
 use crate::figure::{Figure, Target};
 use crate::installation::Installation;
+use crate::percentile::percentile;
 use crate::wire::Wire;
 use crate::{BenchError, Grid, catalogue, milliseconds};
 

@@ -79,23 +79,3 @@ async fn run(how: &Thoroughness, plan: &Plan) -> Result<Api, BenchError> {
     let output = output::measure(&server()?, plan.lines).await?;
     Ok(Api { gets, events: followed, output })
 }
-
-/// The value that so many percent are not above; puts them in order.
-fn percentile(values: &mut [f64], percent: f64) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    let place = (values.len() as f64 * percent / 100.0).ceil() as usize;
-    values.get(place.saturating_sub(1)).copied().unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_percentile_is_a_value_that_was_measured() {
-        let mut values: Vec<f64> = (1..=200).rev().map(f64::from).collect();
-        assert_eq!(percentile(&mut values, 50.0), 100.0);
-        assert_eq!((percentile(&mut values, 99.0), percentile(&mut values, 100.0)), (198.0, 200.0));
-        assert_eq!((percentile(&mut [], 99.0), percentile(&mut [3.0], 99.0)), (0.0, 3.0));
-    }
-}

@@ -107,18 +107,6 @@ struct Noted {
     waits: Vec<Duration>,
 }
 
-/// How long tasks waited, the shortest first.
-#[derive(Debug, Default)]
-pub struct Waits(Vec<Duration>);
-
-impl Waits {
-    /// So many of hundred waited no longer, in ms.
-    pub fn percentile(&self, hundredths: usize) -> f64 {
-        let place = (self.0.len() * hundredths / 100).min(self.0.len().saturating_sub(1));
-        self.0.get(place).copied().map_or(0.0, crate::milliseconds)
-    }
-}
-
 impl Idle {
     /// The plugins, as the provisioner has them.
     pub fn plugins(self: &Arc<Self>) -> PluginSet {
@@ -131,11 +119,9 @@ impl Idle {
         self.runs.load(Ordering::Relaxed)
     }
 
-    /// What was noted since this was asked last.
-    pub fn waits(&self) -> Waits {
-        let mut waits = std::mem::take(&mut self.noted().waits);
-        waits.sort_unstable();
-        Waits(waits)
+    /// How long tasks waited, since this was asked last.
+    pub fn waits(&self) -> Vec<Duration> {
+        std::mem::take(&mut self.noted().waits)
     }
 
     /// Whole values, whatever a thread did that panicked over them.

@@ -13,7 +13,7 @@ use super::crew::TENANT;
 use super::database::Engine;
 use super::load::Numbers;
 use super::stage::{Stage, gone};
-use crate::BenchError;
+use crate::{BenchError, process};
 
 /// Nodes of a cluster that is weighed.
 const NODES: u64 = 5;
@@ -139,7 +139,5 @@ async fn at_rest(stage: &Stage, many: u64) -> Result<u64, BenchError> {
 
 /// Resident memory of this process in KiB; 0 where nobody tells.
 fn resident() -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0.0)
+    process::held(None).map_or(0.0, |held| held.resident as f64 / 1024.0)
 }

@@ -7,9 +7,11 @@ use cooperage_domain::cluster::{Command, ServiceChange};
 use cooperage_domain::id::ClusterId;
 use serde::Serialize;
 
-use super::crew::{TASKS_OF_NODE, Waits};
+use super::crew::TASKS_OF_NODE;
 use super::stage::{Stage, gone};
 use crate::BenchError;
+use crate::percentile::of_durations;
+use crate::process::own_processor_time;
 
 /// A task is begun, and it has succeeded: each is an event that waits for its commit.
 const TRANSITIONS_OF_TASK: u64 = 2;
@@ -69,7 +71,7 @@ impl Mark {
         Self {
             at: Instant::now(),
             runs: stage.idle.runs(),
-            processor: processor_time(),
+            processor: own_processor_time(),
             commits: commits.batches,
             jobs: commits.jobs,
         }
@@ -145,26 +147,17 @@ async fn settle(stage: &mut Stage, clusters: u64) -> Result<(), BenchError> {
     Ok(())
 }
 
-fn carried(load: Load, [begun, now]: [&Mark; 2], waits: &Waits) -> Carried {
+fn carried(load: Load, [begun, now]: [&Mark; 2], waits: &[Duration]) -> Carried {
     let transitions = ((now.runs - begun.runs) * TRANSITIONS_OF_TASK).max(1) as f64;
     Carried {
         clusters: load.clusters,
         nodes: load.nodes,
         per_second: transitions / (now.at - begun.at).as_secs_f64(),
-        wait_p50: waits.percentile(50),
-        wait_p99: waits.percentile(99),
+        wait_p50: of_durations(waits, 50.0),
+        wait_p99: of_durations(waits, 99.0),
         cost: (now.processor - begun.processor).as_secs_f64() * 1e6 / transitions,
         shared: (now.jobs - begun.jobs) as f64 / (now.commits - begun.commits).max(1) as f64,
     }
-}
-
-/// Time that processors have spent on this process, all threads, in steps of 10 ms; 0 where nobody tells.
-pub fn processor_time() -> Duration {
-    let Ok(stat) = std::fs::read_to_string("/proc/self/stat") else { return Duration::ZERO };
-    // The name of the program, in parentheses, may hold anything.
-    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-    let ticks = fields.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<u64>().ok());
-    Duration::from_millis(ticks.sum::<u64>() * 10)
 }
 
 /// One cluster that is restarted again and again: what a transition costs when its journal has got long.
@@ -184,13 +177,13 @@ pub async fn long_lived(
     for &length in lengths {
         while restarted(stage, id).await? < length {}
         let (begun, runs) = (Instant::now(), stage.idle.runs());
-        let processor = processor_time();
+        let processor = own_processor_time();
         let mut events = length;
         while begun.elapsed() < window {
             events = restarted(stage, id).await?;
         }
         let transitions = ((stage.idle.runs() - runs) * TRANSITIONS_OF_TASK).max(1) as f64;
-        let cost = (processor_time() - processor).as_secs_f64() * 1e6 / transitions;
+        let cost = (own_processor_time() - processor).as_secs_f64() * 1e6 / transitions;
         aged.push(Aged { events, per_second: transitions / begun.elapsed().as_secs_f64(), cost });
     }
     drop(stage.idle.waits());

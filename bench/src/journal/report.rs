@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::appends::Appended;
 use super::idle::Weighed;
 use super::load::{Aged, Carried};
+use super::syncs::Syncs;
 use crate::Grid;
 use crate::figure::{Figure, Target};
 
@@ -23,6 +24,16 @@ const CLUSTER_KIB: f64 = 128.0;
 pub struct Journals {
     pub engines: Vec<EngineMeasured>,
     pub weighed: Weighed,
+    pub disk: Syncs,
+}
+
+/// Work that came in even steps.
+#[derive(Debug, Serialize)]
+pub struct Paced {
+    /// As many transitions per second.
+    pub asked: f64,
+    #[serde(flatten)]
+    pub carried: Carried,
 }
 
 /// What was measured on one engine.
@@ -32,17 +43,14 @@ pub struct EngineMeasured {
     /// What is to be reached, in transitions per second.
     #[serde(skip)]
     pub rate: f64,
-    /// As many came in even steps.
-    #[serde(skip)]
-    pub asked: f64,
     /// Without actors.
     pub appended: Vec<Appended>,
     /// By clusters of five nodes at work.
     pub together: Vec<Carried>,
     /// By nodes of a cluster.
     pub sizes: Vec<Carried>,
-    /// Where work comes in even steps.
-    pub paced: Carried,
+    /// Where work comes in even steps, the most last.
+    pub paced: Vec<Paced>,
     /// By length of the journal.
     pub aged: Vec<Aged>,
 }
@@ -58,18 +66,16 @@ fn growth(costs: impl Iterator<Item = f64>) -> f64 {
 
 impl EngineMeasured {
     fn figures(&self) -> Vec<Figure> {
-        let Self { engine, rate, asked, together, sizes, paced, aged, .. } = self;
+        let Self { engine, rate, together, sizes, paced, aged, .. } = self;
         let most = together.iter().map(|carried| carried.per_second).fold(0.0, f64::max);
         let of_size = growth(sizes.iter().map(|carried| carried.cost));
         let of_age = growth(aged.iter().map(|aged| aged.cost));
-        vec![
-            Figure::new(format!("durable transitions, {engine}"), most, "/s", Target::AtLeast(*rate)),
-            Figure::new(
-                format!("wait for the next task at {asked} transitions/s, p99, {engine}"),
-                paced.wait_p99,
-                "ms",
-                Target::AtMost(LONGEST_WAIT),
-            ),
+        let wait = |Paced { asked, carried }: &Paced| {
+            let what = format!("wait for the next task at {asked} transitions/s, p99, {engine}");
+            Figure::new(what, carried.wait_p99, "ms", Target::AtMost(LONGEST_WAIT))
+        };
+        let most = Figure::new(format!("durable transitions, {engine}"), most, "/s", Target::AtLeast(*rate));
+        let growths = [
             Figure::new(
                 format!("cost of a transition, largest ÷ smallest cluster, {engine}"),
                 of_size,
@@ -82,12 +88,13 @@ impl EngineMeasured {
                 "",
                 Target::AtMost(MOST_GROWTH),
             ),
-        ]
+        ];
+        std::iter::once(most).chain(paced.iter().map(wait)).chain(growths).collect()
     }
 
     fn grids(&self) -> [Grid; 3] {
         let name = self.engine;
-        let paced = (format!("{:.0}/s come", self.asked), &self.paced);
+        let paced = self.paced.iter().map(|paced| (format!("{:.0}/s come", paced.asked), &paced.carried));
         let loads = self.together.iter().chain(&self.sizes).map(|load| (load.clusters.to_string(), load));
         let load = |(clusters, load): (String, &Carried)| {
             [
@@ -103,7 +110,7 @@ impl EngineMeasured {
         };
         let headings =
             ["DATABASE", "CLUSTERS", "NODES", "TRANSITIONS/S", "WAIT", "P99", "COST", "APPENDS/COMMIT"];
-        let loads = Grid::new(headings, loads.chain([paced]).map(load));
+        let loads = Grid::new(headings, loads.chain(paced).map(load));
         let aged = self.aged.iter().map(|aged| {
             let (rate, cost) = (format!("{:.0}", aged.per_second), format!("{:.0} µs", aged.cost));
             [name.to_owned(), aged.events.to_string(), rate, cost]
@@ -159,6 +166,6 @@ impl Journals {
         let headings =
             ["NODES", "MEMORY OF ONE", "LIVE CLUSTERS", "MEMORY OF ONE", "WENT TO REST", "COME BACK/S"];
         let memory = Grid::new(headings, std::iter::once(row));
-        self.engines.iter().flat_map(EngineMeasured::grids).chain([memory]).collect()
+        self.engines.iter().flat_map(EngineMeasured::grids).chain([self.disk.grid(), memory]).collect()
     }
 }

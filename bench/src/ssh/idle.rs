@@ -1,6 +1,5 @@
 //! What idle SSH sessions and workers cost in memory, in a process of its own.
 
-use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -11,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::house::House;
 use super::sshd::Doors;
 use super::{Fault, weigh_here};
+use crate::process;
 
 /// What the program is called with, to weigh.
 const PART: [&str; 2] = ["bench", "idle-sessions"];
@@ -26,7 +26,7 @@ pub struct Weighed {
     /// Resident memory of the whole process.
     pub resident_mib: f64,
     /// Its threads.
-    pub threads: u32,
+    pub threads: u64,
 }
 
 /// What another process is asked.
@@ -79,11 +79,7 @@ fn allow_files(count: u64) -> Result<(), Fault> {
 /// Looks at this process once it is at rest.
 pub async fn look(house: &House) -> Result<Weighed, Fault> {
     tokio::time::sleep(SETTLE).await;
-    let status = fs::read_to_string("/proc/self/status")?;
-    let field = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name));
-        line.and_then(|rest| rest.split_whitespace().next()?.parse::<u32>().ok()).unwrap_or_default()
-    };
-    let resident_mib = f64::from(field("VmRSS:")) / 1024.0;
-    Ok(Weighed { sessions: house.connections(), resident_mib, threads: field("Threads:") })
+    let held = process::held(None)?;
+    let resident_mib = held.resident as f64 / 1_048_576.0;
+    Ok(Weighed { sessions: house.connections(), resident_mib, threads: held.threads })
 }

@@ -4,6 +4,9 @@ use std::fs;
 
 use serde::Serialize;
 
+use crate::milliseconds;
+use crate::process::own_processor_time;
+
 /// Processes begun, and what passed on loopback.
 #[derive(Debug, Default, Clone, Copy, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -31,7 +34,7 @@ impl Traffic {
             processes: field(&stat, "processes", 0),
             bytes: field(&devices, "lo:", 0),
             packets: field(&devices, "lo:", 1),
-            own_ms: own_processor_time(),
+            own_ms: milliseconds(own_processor_time()),
         }
     }
 
@@ -56,10 +59,4 @@ impl Traffic {
             own_ms: own_ms / count,
         }
     }
-}
-
-/// Of all threads, in ms.
-fn own_processor_time() -> f64 {
-    let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    spent.tv_sec as f64 * 1000.0 + spent.tv_nsec as f64 / 1e6
 }

@@ -65,13 +65,13 @@ impl Past {
         Ok(())
     }
 
-    /// A cluster whose machines are being made by workers elsewhere: all but one, which waits for a worker.
+    /// A cluster whose machines are being made by workers elsewhere: all but so many, which wait for a worker.
     ///
     /// # Errors
     /// When the database refuses.
-    pub fn in_flight(&mut self, nodes: u32, provisioner: &str) -> Result<(), BenchError> {
+    pub fn in_flight(&mut self, nodes: u32, waiting: usize, provisioner: &str) -> Result<(), BenchError> {
         let mut life = self.found(nodes)?;
-        for (task, _) in ready(life.as_ref()).into_iter().skip(1) {
+        for (task, _) in ready(life.as_ref()).into_iter().skip(waiting) {
             let worker = format!("{provisioner}.{}-{task}", self.next);
             self.command(&mut life, Command::StartAttempt { task, worker })?;
         }

@@ -16,7 +16,7 @@ use super::state::{Cluster, Node};
 use super::taken::Taken;
 use super::words::words;
 use crate::id::NodeId;
-use crate::plan::{ClusterAction, Graph, Length, UnitId, predict, render, schedule, spread, stages};
+use crate::plan::{ClusterAction, Graph, Length, UnitId, predict, render, spread, stages};
 use crate::task::{NodeProperties, TaskName};
 
 /// What is known of the world outside of the cluster.
@@ -231,7 +231,7 @@ impl Run {
         let means: Vec<Duration> = lengths.iter().map(|length| length.mean).collect();
         let mean = |place: usize| means.get(place).copied().unwrap_or_default();
         let prediction = predict(&graph, |task| mean(task.index), outlook.workers);
-        let spread = spread(&graph, &lengths, outlook.workers);
+        let spread = spread(&graph, &lengths, &prediction.urgency, outlook.workers);
         let name = |node: &NodeId| cluster.nodes.get(node).map_or_else(|| node.to_string(), host);
         Self {
             planned: planned(&graph, mean),
@@ -240,7 +240,7 @@ impl Run {
             predicted_ms: ms(prediction.makespan),
             p50_ms: ms(spread.p50),
             p90_ms: ms(spread.p90),
-            lower_bound_ms: ms(schedule::lower_bound(&graph, &means, outlook.workers)),
+            lower_bound_ms: ms(prediction.lower_bound),
             unknown_durations: lengths.iter().filter(|length| !length.is_known).count(),
             critical_path: prediction
                 .critical_path

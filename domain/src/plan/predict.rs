@@ -22,6 +22,8 @@ pub struct Prediction {
     pub critical_path: Vec<usize>,
     /// A time no schedule can beat; see [`schedule::lower_bound`].
     pub lower_bound: Duration,
+    /// How [urgent](urgency) each task is, by index.
+    pub urgency: Vec<Duration>,
 }
 
 /// Foretells a run of `graph` by so many workers. A task starts when everything it waits for has ended and its node and
@@ -33,12 +35,14 @@ pub fn predict(
 ) -> Prediction {
     let durations = schedule::durations(graph, duration);
     let ranks = schedule::ranks(graph, &durations);
-    let slots = run(&Course::forward(graph), &durations, &urgency(graph, &durations, workers), workers);
+    let urgency = urgency(graph, &durations, workers);
+    let slots = run(&Course::forward(graph), &durations, &urgency, workers);
     Prediction {
         makespan: slots.iter().map(|slot| slot.end).max().unwrap_or_default(),
         critical_path: schedule::critical_path(graph, &ranks),
         lower_bound: schedule::lower_bound(graph, &durations, workers),
         slots,
+        urgency,
     }
 }
 

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use crate::plan::graph::Graph;
 use crate::plan::run::{Course, run};
-use crate::plan::urgency::urgency;
 
 /// Runs that are tried for a small graph.
 const MOST_RUNS: usize = 300;
@@ -36,27 +35,26 @@ pub struct Spread {
     pub p90: Duration,
 }
 
-/// Tries many runs of `graph` by so many workers, each with other lengths of its tasks. Lengths are taken to be
+/// Tries many runs of `graph` by so many workers, each with other lengths of its tasks, in the order of an
+/// [`urgency`](super::urgency()) that was decided before: by what is expected, not by what comes. Lengths are taken to be
 /// log-normal: they are never negative, and now and then one takes much longer. The same graph and lengths always give
 /// the same answer.
 ///
 /// # Panics
-/// If there are fewer `lengths` than tasks.
+/// If there are fewer `lengths` or `urgency` than tasks.
 #[must_use]
-pub fn spread(graph: &Graph, lengths: &[Length], workers: NonZeroUsize) -> Spread {
+pub fn spread(graph: &Graph, lengths: &[Length], urgency: &[Duration], workers: NonZeroUsize) -> Spread {
     if graph.is_empty() {
         return Spread::default();
     }
-    // What goes first is decided by what is expected, not by what comes.
-    let means: Vec<Duration> = lengths.iter().map(|length| length.mean).collect();
-    let (course, urgency) = (Course::forward(graph), urgency(graph, &means, workers));
+    let course = Course::forward(graph);
     let shapes: Vec<Shape> = lengths.iter().map(Shape::of).collect();
     let runs = (TASKS_IN_ALL / graph.len()).clamp(FEWEST_RUNS, MOST_RUNS);
     let mut chance = Chance(fastrand::Rng::with_seed(SEED));
     let mut makespans: Vec<Duration> = (0..runs)
         .map(|_| {
             let drawn: Vec<Duration> = shapes.iter().map(|shape| shape.draw(&mut chance)).collect();
-            run(&course, &drawn, &urgency, workers).iter().map(|slot| slot.end).max().unwrap_or_default()
+            run(&course, &drawn, urgency, workers).iter().map(|slot| slot.end).max().unwrap_or_default()
         })
         .collect();
     makespans.sort_unstable();
@@ -121,6 +119,12 @@ mod tests {
         let all = (0..tasks).map(|n| (unit(if is_chain { 0 } else { n }), TaskName::Create)).collect();
         let after = (0..tasks).map(|n| if is_chain && n > 0 { vec![n - 1] } else { Vec::new() }).collect();
         Graph::new(all, after).unwrap()
+    }
+
+    /// In the order that the means ask for.
+    fn spread(graph: &Graph, lengths: &[Length], workers: NonZeroUsize) -> Spread {
+        let means: Vec<Duration> = lengths.iter().map(|length| length.mean).collect();
+        super::spread(graph, lengths, &crate::plan::urgency(graph, &means, workers), workers)
     }
 
     fn length(mean: u64, deviation: u64) -> Length {

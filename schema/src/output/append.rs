@@ -10,6 +10,7 @@ use diesel::sql_types::BigInt;
 use super::OutputLine;
 use super::block::LineRef;
 use super::chunk::{Chunk, FULL, MAX_LINES};
+use crate::batch::Parts;
 use crate::bulk::Holds::{Bytes, Int};
 use crate::bulk::{Insert, Present};
 use crate::engine::Engine;
@@ -72,7 +73,7 @@ fn pack(group: &[&OutputLine]) -> Vec<PackedLines> {
     packed
 }
 
-pub(super) static CHUNKS: LazyLock<Insert> = LazyLock::new(|| {
+pub(super) static CHUNKS: LazyLock<Insert<Chunk>> = LazyLock::new(|| {
     Insert::new(
         "output_chunks",
         &[
@@ -124,22 +125,30 @@ pub(super) const fn key(task: TaskId) -> Key {
 /// One result for each, in their order: the number its first line got.
 pub(crate) type Results = Vec<Result<u64, StoreError>>;
 
-/// Stores all inside the present transaction; what is refused fails alone.
+/// Stores all inside the present transaction; what is refused fails alone, if parts do.
 ///
 /// # Errors
 /// When nothing of the whole transaction can be stored.
-pub(crate) fn store_all(engine: &mut Engine, packed: &[&PackedLines]) -> Result<Results, StoreError> {
+pub(crate) fn store_all(
+    engine: &mut Engine,
+    packed: &[&PackedLines],
+    parts: Parts,
+) -> Result<Results, StoreError> {
     if packed.is_empty() {
         return Ok(Vec::new());
     }
-    match engine.savepoint(|engine| store_group(engine, packed)) {
+    let stored = match parts {
+        Parts::FailTogether => store_group(engine, packed),
+        Parts::FailAlone => engine.savepoint(|engine| store_group(engine, packed)),
+    };
+    match stored {
         Ok(firsts) => Ok(firsts.into_iter().map(Ok).collect()),
-        Err(fault) if fault.spoils_transaction() => Err(fault),
+        Err(fault) if parts == Parts::FailTogether || fault.spoils_transaction() => Err(fault),
         Err(fault) if packed.len() == 1 => Ok(vec![Err(fault)]),
         Err(_) => {
             let (first, second) = packed.split_at(packed.len() / 2);
-            let mut results = store_all(engine, first)?;
-            results.extend(store_all(engine, second)?);
+            let mut results = store_all(engine, first, parts)?;
+            results.extend(store_all(engine, second, parts)?);
             Ok(results)
         }
     }
