@@ -86,6 +86,7 @@ web-check: ## Types, words and unit tests of the web interface
 
 web-test: rust web ## The web interface in a browser, with a server and machines of its own; needs root
 	$(CARGO) test --locked $(FEATURES) --test e2e browser -- --nocapture
+
 dist: rust packages web ## The binary to give to others: smaller, and long in the making
 	$(CARGO) build --profile dist --locked
 

@@ -44,11 +44,17 @@ export async function data<T>(answer: Promise<{ data?: T; error?: unknown; respo
   return data as T;
 }
 
+/** Sent again because its answer was lost, a change is made once. A look changes nothing. */
+function key(method: string, path: string): HeadersInit {
+  if (method !== 'POST' || path.includes('dryRun=')) return {};
+  return { 'Idempotency-Key': crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}` };
+}
+
 /** Sends a body to a path that was put together. Throws a `Problem` for a refusal. */
 export async function send<T = unknown>(method: string, path: string, body?: unknown, extra: HeadersInit = {}): Promise<T> {
   const request = new Request(new URL(path, location.origin), {
     method,
-    headers: { ...headers, ...(method === 'POST' ? { 'Idempotency-Key': crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}` } : {}), ...extra },
+    headers: { ...headers, ...key(method, path), ...extra },
     body: body === undefined ? undefined : JSON.stringify(body),
   });
   const response = await told(request);

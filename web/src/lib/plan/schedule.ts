@@ -49,33 +49,34 @@ function run(steps: Step[], now: number): Map<string, Span> {
     occupy(step, { from: step.begun, to });
   }
   const rank = ranks(steps);
-  const urgency = (step: Step) => (step.isCritical ? Number.MAX_SAFE_INTEGER : (rank.get(step.id) ?? 0));
   const missing = new Map<string, number>();
   const followers = new Map<string, Step[]>();
   const known = new Set(steps.map((step) => step.id));
-  let ready: Step[] = [];
+  /** Steps that wait for no other, and from when on. */
+  const ready: { step: Step; at: number; urgency: number }[] = [];
+  const enter = (step: Step) => {
+    const at = step.after.reduce((latest, id) => Math.max(latest, spans.get(id)?.to ?? now), now);
+    ready.push({ step, at, urgency: step.isCritical ? Number.MAX_SAFE_INTEGER : (rank.get(step.id) ?? 0) });
+  };
   for (const step of steps) {
     if (spans.has(step.id)) continue;
     const before = step.after.filter((id) => known.has(id) && !spans.has(id));
     missing.set(step.id, before.length);
     for (const id of before) followers.set(id, [...(followers.get(id) ?? []), step]);
-    if (before.length === 0) ready.push(step);
+    if (before.length === 0) enter(step);
   }
-  const earliest = (step: Step) =>
-    Math.max(now, free.get(step.node) ?? now, ...step.after.map((id) => spans.get(id)?.to ?? now));
   while (ready.length > 0) {
-    let best = ready[0]!;
-    let from = earliest(best);
-    for (const step of ready) {
-      const at = earliest(step);
-      if (at < from || (at === from && urgency(step) > urgency(best))) [best, from] = [step, at];
-    }
-    ready = ready.filter((step) => step !== best);
-    occupy(best, { from, to: from + best.estimate });
-    for (const next of followers.get(best.id) ?? []) {
+    let [best, from] = [0, Infinity];
+    ready.forEach(({ step, at, urgency }, place) => {
+      const begin = Math.max(at, free.get(step.node) ?? now);
+      if (begin < from || (begin === from && urgency > ready[best]!.urgency)) [best, from] = [place, begin];
+    });
+    const [{ step }] = ready.splice(best, 1) as [(typeof ready)[number]];
+    occupy(step, { from, to: from + step.estimate });
+    for (const next of followers.get(step.id) ?? []) {
       const left = (missing.get(next.id) ?? 1) - 1;
       missing.set(next.id, left);
-      if (left === 0) ready.push(next);
+      if (left === 0) enter(next);
     }
   }
   return spans;
