@@ -19,13 +19,13 @@ DEMO_DIR ?= /var/lib/cooperage-demo
 USER_RUSTFLAGS := $(RUSTFLAGS)
 export RUSTFLAGS = $(strip $(USER_RUSTFLAGS) $(if $(shell command -v mold),-C link-arg=-fuse-ld=mold))
 
-.PHONY: help demo demo-clean test check lint unit fuzz simulate states mutants fmt bench run build dist audit packages rust root
+.PHONY: help demo demo-clean test check lint unit web web-check web-test fuzz simulate states mutants fmt bench run build dist audit packages rust root
 .NOTPARALLEL:
 
 help: ## What can be done here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
-demo: root rust packages ## Build, start, and bring up a real cluster of 5 machines
+demo: root rust packages web ## Build, start, and bring up a real cluster of 5 machines
 	@$(CARGO) build --release --locked
 	@target/release/cooperage demo --data-dir $(DEMO_DIR)
 
@@ -33,8 +33,9 @@ demo-clean: root ## Remove every trace of the demo
 	@if [ -x target/release/cooperage ]; then target/release/cooperage demo --data-dir $(DEMO_DIR) --clean; \
 	elif [ -e $(DEMO_DIR) ]; then echo "Only the program can remove the demo's machines: make build, then make demo-clean" >&2; exit 1; fi
 
-test: rust packages lint ## The whole suite, real machines and databases included
+test: rust packages web lint ## The whole suite, real machines, databases and a browser included
 	$(CARGO) test --workspace --locked $(FEATURES)
+	@$(MAKE) --no-print-directory web-check
 	@[ "$$(id -u)" -eq 0 ] || echo "NOT TESTED: machines on this host, since that needs root. Run 'make test' as root for all." >&2
 
 check: rust lint unit ## Formatting, lints, documentation, unit tests: before every commit
@@ -69,10 +70,24 @@ bench: rust ## Measure, each figure beside what it should be
 run: ## A server with its data in ./data
 	$(CARGO) run --release --locked -- serve --set data_dir=$(CURDIR)/data
 
-build: rust ## The release binary
+build: rust web ## The release binary, with the web interface
 	$(CARGO) build --release --locked
 
-dist: rust packages ## The binary to give to others: smaller, and long in the making
+# The web interface needs Node.js; without it everything else is built all the same, and the server says at / what is missing.
+NODE_OK = node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 18 || (a == 18 && b >= 19) ? 0 : 1)' 2>/dev/null && command -v npm >/dev/null
+NO_NODE = echo "LEFT OUT: the web interface, since Node.js 18.19 or newer with npm is missing (Debian: apt-get install nodejs npm)." >&2
+
+web: ## The web interface, for the next build to carry
+	@if $(NODE_OK); then cd web && { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund; } && npm run --silent build; \
+	else $(NO_NODE); fi
+
+web-check: ## Types, words and unit tests of the web interface
+	@if $(NODE_OK); then cd web && npm run --silent check && npm run --silent unit; else $(NO_NODE); fi
+
+web-test: rust web ## The web interface in a browser, with a server and machines of its own; needs root
+	$(CARGO) test --locked $(FEATURES) --test e2e browser -- --nocapture
+
+dist: rust packages web ## The binary to give to others: smaller, and long in the making
 	$(CARGO) build --profile dist --locked
 
 audit: ## Licences, sources and advisories of dependencies

@@ -4,10 +4,14 @@ set -eu
 
 # Building: a C compiler for the bundled SQLite and libssh2, headers of OpenSSL, zlib and libpq.
 # Machines on this host: mmdebstrap, systemd-nspawn, ip, nft and kill. Tests: PostgreSQL, a private sshd, git's list of files, and
-# Python and jq for plugins that are programs.
+# Python and jq for plugins that are programs. The web interface: Node.js with npm, unless there is one from elsewhere, and a
+# browser to try it in.
 packages="gcc libc6-dev make pkg-config libssl-dev zlib1g-dev libpq-dev mold
  mmdebstrap systemd-container iproute2 nftables procps curl ca-certificates openssh-client
- openssh-server postgresql git python3 jq"
+ openssh-server postgresql git python3 jq chromium"
+if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
+	packages="$packages nodejs npm"
+fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
 	echo "This is no Debian, so nothing is installed. These are needed, under whatever names they have here: $packages" >&2

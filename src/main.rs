@@ -9,6 +9,7 @@ mod documents;
 mod exports;
 mod provisioner;
 mod server;
+mod web;
 
 use std::process::ExitCode;
 

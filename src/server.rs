@@ -241,6 +241,7 @@ fn start_actors(
         roll,
         pools: api::Pools::default(),
         estimates,
+        login_codes: api::LoginCodes::default(),
         login_limit: api::LoginLimit::default(),
         reservations: api::Reservations::default(),
         resources,

@@ -46,7 +46,7 @@ pub struct Caller {
     pub tenant: String,
     /// The user.
     pub user: String,
-    /// How the caller was known: `token ID`, `session ID`, `password` or `headers`.
+    /// How the caller was known: `token ID`, `session ID`, `password`, `code` or `headers`.
     pub credential: String,
 }
 

@@ -30,6 +30,7 @@ mod identity;
 mod import_export;
 mod layouts;
 mod lenient_json;
+mod login_codes;
 mod login_limit;
 mod logs;
 mod nodes;
@@ -73,6 +74,7 @@ mod within_quota;
 pub use edge::{Edge, app};
 pub use events::{Hub as EventHub, pump as pump_events};
 pub use identity::hash;
+pub use login_codes::LoginCodes;
 pub use login_limit::LoginLimit;
 pub use operations::Port;
 pub use pools::Pools;
@@ -103,6 +105,7 @@ fn user_routes(routes: &mut Routes<'_>) {
     callbacks::routes(routes);
     clusters::routes(routes);
     layouts::routes(routes);
+    login_codes::routes(routes);
     deliveries::routes(routes);
     provisioners::user_routes(routes);
     cluster_life::routes(routes);
@@ -156,7 +159,13 @@ async fn status() -> HttpResponse {
     HttpResponse::Ok().content_type("text/plain; charset=utf-8").body("OK\n")
 }
 
+/// The web interface, which has every path that the interface for programs has not.
 async fn unknown_path(request: HttpRequest) -> Result<HttpResponse, Problem> {
+    let is_for_people = request.app_data::<Port>() == Some(&Port::User);
+    if let Some(page) = is_for_people.then(|| crate::web::answer(&request)).flatten() {
+        return Ok(page);
+    }
     let detail = format!("there is nothing at {} {}", request.method(), request.path());
-    Err(Problem::new(StatusCode::NOT_FOUND, detail).with_remedy("all paths begin with /v2"))
+    Err(Problem::new(StatusCode::NOT_FOUND, detail)
+        .with_remedy("all paths of the interface for programs begin with /v2"))
 }

@@ -65,6 +65,11 @@ struct Login {
     password: String,
 }
 
+#[derive(Deserialize)]
+struct Code {
+    code: Option<String>,
+}
+
 /// The user of this name and password.
 ///
 /// # Errors
@@ -96,9 +101,35 @@ pub(super) async fn with_password(
         .await
 }
 
+/// The user whom a code lets in.
+async fn with_code(state: &State, request: &HttpRequest, code: String) -> Result<User, Problem> {
+    let address = request.peer_addr().map(|peer| peer.ip().to_string()).unwrap_or_default();
+    state.login_limit.count(&format!("code from {address}"), &address)?;
+    let offered = state.login_codes.take(&code, state.clock.now());
+    let user = match offered {
+        Some(offered) => state
+            .blocking(move |state| Ok(state.store.user(&offered.tenant, &offered.user)?))
+            .await?
+            .filter(|user| !user.disabled),
+        None => None,
+    };
+    let user = user.ok_or_else(|| {
+        Problem::new(StatusCode::UNAUTHORIZED, "the code is unknown, used already, or too old")
+            .with_remedy("ask for a new one: cooperage web")
+    })?;
+    let (tenant, name) = (user.tenant.clone(), user.name.clone());
+    request.extensions_mut().insert(Caller { tenant, user: name, credential: "code".to_owned() });
+    Ok(user)
+}
+
 async fn login(state: State, request: HttpRequest, body: web::Bytes) -> Answer {
-    let asked: Login = body::parse(&body)?;
-    let user = with_password(&state, &request, asked.tenant, asked.user, asked.password).await?;
+    let user = match body::parse::<Code>(&body)?.code {
+        Some(code) => with_code(&state, &request, code).await?,
+        None => {
+            let asked: Login = body::parse(&body)?;
+            with_password(&state, &request, asked.tenant, asked.user, asked.password).await?
+        }
+    };
     let (user, secret, expires_ms) = state.blocking(move |state| begin(state, user)).await?;
     let mut cookie = Cookie::new(COOKIE, secret);
     cookie.set_path("/");

@@ -26,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 use super::edge::Edge;
 use super::events::Hub;
 use super::identity::Identity;
+use super::login_codes::LoginCodes;
 use super::login_limit::LoginLimit;
 use super::pools::Pools;
 use super::problem::Problem;
@@ -64,6 +65,8 @@ pub struct AppState {
     pub pools: Pools,
     /// How long tasks take.
     pub estimates: Estimates,
+    /// Codes that let a browser in once.
+    pub login_codes: LoginCodes,
     /// How often somebody may try to log in.
     pub login_limit: LoginLimit,
     /// What creates under way have reserved.

@@ -46,6 +46,7 @@ mod token;
 mod user;
 mod validate;
 mod watching;
+mod web;
 mod yaml;
 
 use std::process::ExitCode;

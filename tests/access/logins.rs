@@ -139,3 +139,50 @@ fn clients_of_coopr_are_told_where_to_ask_for_a_token() {
         }
     });
 }
+
+#[test]
+fn a_code_lets_a_browser_in_once() {
+    let mut world = World::new(&[]);
+    let ann = world.client("dept", "ann", "user");
+    let offer = |client: &crate::lab::Client| client.post("/v2/login-codes", &json!({}));
+    let offered = offer(&ann).ok();
+    let code = json!({"code": offered["code"]});
+    let enter = |world: &World, code: &Value| ask(world, "POST", "/v2/login", &[], code);
+    let told = enter(&world, &code);
+    let cookie = cookie(&told);
+    assert_eq!((&told.body["user"], &told.body["tenant"]), (&json!("ann"), &json!("dept")));
+    assert_eq!(ask(&world, "GET", "/v2/me", &[("Cookie", &cookie)], &Value::Null).body["user"], "ann");
+    let again = enter(&world, &code);
+    assert_eq!((again.status, again.headers.get("set-cookie").is_none()), (401, true));
+    assert!(again.body["remedy"].as_str().unwrap().contains("cooperage web"));
+    assert_eq!(enter(&world, &json!({"code": "coop_guessed"})).status, 401);
+
+    // A token that is less than its user makes no session that is more.
+    for less in [json!({"role": "reader"}), json!({"scopes": ["clusters"]}), json!({"scopes": ["access"]})] {
+        assert_eq!(offer(&world.with(&world.token("dept", "ann", &less))).status, 403, "{less}");
+    }
+    // Nobody is let in who was shut out meanwhile, and no code is left after a restart.
+    let late = json!({"code": offer(&ann).ok()["code"]});
+    let lost = json!({"code": offer(&ann).ok()["code"]});
+    world.root.put("/v2/users/ann?tenant=dept", &json!({"disabled": true})).ok();
+    assert_eq!(enter(&world, &late).status, 401);
+    world.root.put("/v2/users/ann?tenant=dept", &json!({"disabled": false})).ok();
+    world.server.kill();
+    world.server.run();
+    assert_eq!(enter(&world, &lost).status, 401);
+}
+
+#[test]
+fn where_callers_are_believed_there_are_no_codes() {
+    let server = crate::lab::Server::start(&["auth.mode=headers".to_owned()]);
+    let root = crate::lab::Client::with_token(&server.base(), "");
+    let world = World { server, root };
+    let told = ask(
+        &world,
+        "POST",
+        "/v2/login-codes",
+        &[("Coopr-UserID", "admin"), ("Coopr-TenantID", "superadmin")],
+        &Value::Null,
+    );
+    assert_eq!(told.status, 409, "{}", told.body);
+}

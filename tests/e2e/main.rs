@@ -5,6 +5,7 @@
 // A panic is a test's way to fail, and printing its way to say what led to it.
 #![allow(clippy::unwrap_used, clippy::print_stderr, clippy::print_stdout)]
 
+mod browser;
 mod check;
 mod failing_script;
 mod footprint;

@@ -13,3 +13,4 @@ mod parts;
 mod stop;
 mod tags;
 mod tls;
+mod web;

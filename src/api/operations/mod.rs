@@ -2,6 +2,7 @@
 //! served by [`super::routes`] only if it stands here, callers are let in by [`super::authorize`] as it says here, and
 //! [`super::openapi`] and the book tell what stands here.
 
+mod access;
 mod ancestry;
 #[cfg(test)]
 mod book;

@@ -8,7 +8,7 @@ use crate::cli::failure::Failure;
 use crate::cli::screen::Screen;
 use crate::cli::{
     apply, audit, callback, cluster, drafted_cluster, entity, image, import_export, metrics, node, plugin,
-    profile, replay, resource, secrets, status, template, tenant, token, user,
+    profile, replay, resource, secrets, status, template, tenant, token, user, web,
 };
 use cooperage_domain::entity::Kind;
 
@@ -121,6 +121,9 @@ What is not in the file is removed. To add to what is there, use `cooperage appl
     /// Who you are to the server
     #[command(after_help = "Example: cooperage whoami -o json")]
     Whoami(token::WhoamiArgs) => token::whoami();
+    /// An address that opens the web interface, logged in as you, once
+    #[command(after_help = "Example: xdg-open $(cooperage web --quiet)")]
+    Web(web::WebArgs) => web::run();
     /// Who did what, newest first (admins)
     #[command(after_help = "Examples:
   cooperage audit --since 1h                     what was done in the last hour

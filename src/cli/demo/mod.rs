@@ -22,6 +22,7 @@ use super::apply::{Mode, apply};
 use super::args::DemoArgs;
 use super::failure::Failure;
 use super::screen::Screen;
+use super::web;
 use place::Place;
 use steps::Steps;
 
@@ -50,5 +51,9 @@ async fn up(place: &Place, args: &DemoArgs, screen: &Screen) -> Result<(), Failu
     screen.note(&format!("  {proof}"));
     steps.done();
     summary::show(&details, plan.as_ref(), place, &server, screen);
+    // A server that was started by an earlier release has no way in.
+    if let Ok(address) = web::address(&client).await {
+        summary::show_way_in(&address, screen);
+    }
     Ok(())
 }

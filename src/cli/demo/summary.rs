@@ -27,6 +27,16 @@ pub(super) fn show(
     screen.line(&hints(details, place, server, &program()));
 }
 
+/// The last line: one click from here to the cluster.
+pub(super) fn show_way_in(address: &str, screen: &Screen) {
+    screen.line(&format!(
+        "\n{}  {}\n{}",
+        style("Open in a browser").bold(),
+        style(address).cyan().underlined(),
+        style("Logs you in once, within ten minutes; another: cooperage web").dim(),
+    ));
+}
+
 /// How this program was called.
 fn program() -> String {
     std::env::args().next().unwrap_or_else(|| "cooperage".to_owned())

@@ -93,9 +93,20 @@ pub struct IssuedToken {
 /// Who logs in.
 #[derive(Serialize, ToSchema)]
 pub struct Login {
-    tenant: String,
-    user: String,
-    password: String,
+    tenant: Option<String>,
+    user: Option<String>,
+    password: Option<String>,
+    /// In place of the others.
+    code: Option<String>,
+}
+
+/// What lets a browser in once.
+#[derive(Serialize, ToSchema)]
+pub struct LoginCode {
+    /// The secret, shown this once.
+    code: String,
+    /// Milliseconds since 1970.
+    expires: i64,
 }
 
 /// Who logged in.

@@ -34,7 +34,7 @@ pub fn add_all(mut all: ComponentsBuilder) -> ComponentsBuilder {
         past: Proposal SavedPlan DraftedOperation Draft NewDraft DraftedCluster CarriedOut Happened ClusterDiff
             ReplayDifference Replayed;
         ancestry: Foundation FoundationChange;
-        access: TenantChange User UserChange Token TokenRequest NewToken IssuedToken Login LoggedIn
+        access: TenantChange User UserChange Token TokenRequest NewToken IssuedToken Login LoginCode LoggedIn
             Caller PasswordChange;
         callbacks: Callback CallbackChange NewCallback Delivery DeliveryTry WholeDelivery;
         operation: Queue UsageInterval Usage AuditEntry AuditPage AuditBreak AuditCheck

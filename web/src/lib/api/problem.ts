@@ -1,0 +1,37 @@
+/** What went wrong, as the server says it (RFC 9457), or as nobody answers. */
+import type { components } from './schema.gen.ts';
+
+export type ProblemBody = components['schemas']['Problem'];
+
+export class Problem extends Error {
+  readonly status: number;
+  readonly field?: string;
+  readonly value?: string;
+  readonly remedy?: string;
+  readonly reasons: unknown[];
+  readonly missingFields: unknown[];
+
+  constructor(body: Partial<ProblemBody> & { missingFields?: unknown[] }, status: number) {
+    super(body.detail ?? body.title ?? `HTTP ${status}`);
+    this.status = status;
+    this.field = body.field ?? undefined;
+    this.value = body.value ?? undefined;
+    this.remedy = body.remedy ?? undefined;
+    this.reasons = body.reasons ?? [];
+    this.missingFields = body.missingFields ?? [];
+  }
+
+  /** Whether nobody answered at all. */
+  get isAway(): boolean {
+    return this.status === 0;
+  }
+}
+
+/** A refusal read from an answer's body, whatever that is. */
+export function problemOf(body: unknown, status: number): Problem {
+  if (typeof body === 'object' && body !== null) return new Problem(body, status);
+  return new Problem({ detail: typeof body === 'string' && body ? body.slice(0, 300) : undefined }, status);
+}
+
+export const asProblem = (fault: unknown): Problem =>
+  fault instanceof Problem ? fault : new Problem({ detail: fault instanceof Error ? fault.message : String(fault) }, 0);

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { EventReader } from './live/sse.ts';
+import { Turn } from './live/turn.ts';
+import { format, parse, type Route } from './route.ts';
+import { duration } from './time.ts';
+
+test('every address is read as it was written', () => {
+  const routes: Route[] = [
+    { page: 'clusters' },
+    { page: 'new', template: 'web' },
+    { page: 'cluster', id: '00000001', tab: 'overview', job: undefined },
+    { page: 'cluster', id: '00000001', tab: 'plan', job: '00000001-002' },
+    { page: 'catalog', kind: 'services', name: 'a/b c', version: 3 },
+    { page: 'operations', tab: 'audit' },
+    { page: 'profile' },
+  ];
+  for (const route of routes) expect(parse(format(route))).toEqual(route);
+  expect(parse('/')).toEqual({ page: 'clusters' });
+  expect(parse('/clusters/1/nonsense').page).toBe('missing');
+  expect(parse('/catalog/services/a/x').page).toBe('missing');
+});
+
+test('events are whole wherever the stream is cut', () => {
+  const text = 'retry: 1000\n\nid: 7\ndata: {"a":1}\n\n: still here\n\nid: 8\ndata: x\ndata: y\n\nid: 9\ndata: half';
+  for (let cut = 0; cut <= text.length; cut += 1) {
+    const reader = new EventReader();
+    const events = [...reader.read(text.slice(0, cut)), ...reader.read(text.slice(cut))];
+    expect(events).toEqual([{ id: '7', data: '{"a":1}' }, { id: '8', data: 'x\ny' }]);
+  }
+});
+
+test('many asks are few works, and the last one counts', async () => {
+  let works = 0;
+  const turn = new Turn(5, async () => void (works += 1));
+  for (let n = 0; n < 100; n += 1) turn.ask();
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(works).toBe(2);
+});
+
+test('times are short', () => {
+  expect([0, 1340, 9960, 59_400, 60_000, 125_000, 3_600_000, 90_000_000].map(duration)).toEqual(
+    ['0.0 s', '1.3 s', '10 s', '59 s', '1 min', '2 min 5 s', '1 h', '1 d 1 h']);
+});

@@ -1,0 +1,9 @@
+/** What nodes are called where there is little room. */
+import type { Shapes } from '../api/client.ts';
+
+type Node = Shapes['Node'];
+
+/** `demo1-1000.local` is `1000` beside others of its cluster. */
+export function nodeNames(nodes: Node[]): Map<string, string> {
+  return new Map(nodes.map((node) => [node.id, node.properties?.hostname?.replace(/\.local$/, '') ?? node.id.slice(0, 8)]));
+}

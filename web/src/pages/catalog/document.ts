@@ -1,0 +1,35 @@
+/** Entities as text, and the difference between two. */
+import { diffLines } from 'diff';
+import { parse, stringify } from 'yaml';
+
+export type Format = 'yaml' | 'json';
+
+export const written = (entity: unknown, format: Format): string =>
+  format === 'json' ? JSON.stringify(entity, null, 2) + '\n' : stringify(entity, { lineWidth: 120, aliasDuplicateObjects: false });
+
+/** Reads either: JSON is YAML. */
+export function read(text: string): { entity?: Record<string, unknown>; fault?: string } {
+  try {
+    const entity: unknown = parse(text);
+    if (typeof entity !== 'object' || entity === null || Array.isArray(entity)) return { fault: 'name: …' };
+    return { entity: entity as Record<string, unknown> };
+  } catch (fault) {
+    return { fault: fault instanceof Error ? fault.message.split('\n')[0] : String(fault) };
+  }
+}
+
+export interface DiffRow {
+  sign: ' ' | '+' | '-';
+  text: string;
+}
+
+/** Line by line, what became of one text in the other; `version` is different always, and says nothing. */
+export function compared(before: unknown, after: unknown, format: Format): DiffRow[] {
+  const plain = (entity: unknown) => {
+    const { version: _, ...rest } = (entity ?? {}) as Record<string, unknown>;
+    return Object.keys(rest).length > 0 ? written(rest, format) : '';
+  };
+  return diffLines(plain(before), plain(after)).flatMap((part) =>
+    part.value.replace(/\n$/, '').split('\n').map((text): DiffRow => ({ sign: part.added ? '+' : part.removed ? '-' : ' ', text })),
+  );
+}

@@ -1,0 +1,34 @@
+/** Operations on clusters, and which of them there are for a cluster as it is. */
+import type { Shapes } from '../../../lib/api/client.ts';
+
+export type OperationName =
+  | 'grow' | 'configure' | 'services' | 'upgrade' | 'converge' | 'lease'
+  | 'pause' | 'resume' | 'abort' | 'cancel' | 'retry' | 'delete';
+
+type Cluster = Pick<Shapes['Cluster'], 'status'>;
+type Plan = Pick<Shapes['Plan'], 'action' | 'status' | 'endTime'>;
+
+export function possible(cluster: Cluster, plan: Plan | undefined): OperationName[] {
+  if (cluster.status === 'terminated') return [];
+  if (cluster.status === 'pending') {
+    const isPaused = plan?.status === 'paused';
+    const isCreate = plan?.action.toLowerCase() === 'cluster_create';
+    return [isPaused ? 'resume' : 'pause', isCreate ? 'abort' : 'cancel', 'lease', 'delete'];
+  }
+  if (cluster.status === 'incomplete') return ['retry', 'lease', 'delete'];
+  return ['grow', 'configure', 'services', 'upgrade', 'converge', 'lease', 'delete'];
+}
+
+/** What is sent for those that need nothing said. */
+export const PLAIN: Partial<Record<OperationName, { path: string; body: unknown }>> = {
+  upgrade: { path: 'upgrade', body: {} },
+  converge: { path: 'converge', body: {} },
+  pause: { path: 'pause', body: {} },
+  resume: { path: 'resume', body: {} },
+  abort: { path: 'abort', body: {} },
+  cancel: { path: 'cancel', body: {} },
+  retry: { path: 'retry', body: {} },
+};
+
+/** They change what is under way, which moves on while somebody reads. */
+export const URGENT: readonly OperationName[] = ['pause', 'resume', 'abort', 'cancel'];

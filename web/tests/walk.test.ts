@@ -1,0 +1,194 @@
+/** What a person does with the web interface, from the first sign-in to the last machine. The steps follow each other. */
+import { existsSync, writeFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { barriers, beyondEdge, open, type Opened } from './browser.ts';
+
+const base = process.env.COOPERAGE_BASE ?? '';
+const token = process.env.COOPERAGE_TOKEN ?? '';
+/** Written to have the server killed; it is started again a few seconds later. */
+const killFile = process.env.COOPERAGE_KILL_FILE ?? '';
+let it: Opened;
+let cluster = '';
+
+beforeAll(async () => {
+  it = await open();
+});
+afterAll(async () => {
+  await it?.browser.close();
+});
+
+/** What was seen when a step failed, where somebody wants to look. */
+afterEach(async ({ task }) => {
+  const folder = process.env.COOPERAGE_SHOTS;
+  if (folder && task.result?.state === 'fail') await it.page.screenshot({ path: `${folder}/${task.name.replaceAll(/\W+/g, '-')}.png` });
+});
+
+async function code(): Promise<string> {
+  const answer = await fetch(`${base}/v2/login-codes`, { method: 'POST', headers: { Authorization: `Bearer ${token}` } });
+  return ((await answer.json()) as { code: string }).code;
+}
+
+test('an address signs in, once', async () => {
+  const { page } = it;
+  const address = `${base}/#code=${await code()}`;
+  await page.goto(address);
+  await page.getByRole('heading', { name: 'No clusters yet' }).waitFor();
+  expect(page.url()).not.toContain('code');
+  await page.getByRole('status', { name: 'Live' }).waitFor();
+  const stranger = await (await it.browser.newContext()).newPage();
+  await stranger.goto(address);
+  await stranger.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await stranger.context().close();
+});
+
+test('a password signs in, too', async () => {
+  const { page } = it;
+  await page.goto(`${base}/profile`);
+  await page.getByLabel('New password').fill('correct horse battery');
+  await page.getByRole('button', { name: 'Change the password' }).click();
+  await page.getByText('The password is changed').waitFor();
+  await page.context().clearCookies();
+  await page.goto(`${base}/new`);
+  await page.getByLabel('Password').fill('not the password');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('alert').filter({ hasText: 'is wrong' }).waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await page.getByLabel('Password').fill('correct horse battery');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Which template?' }).waitFor();
+});
+
+test('a cluster is seen before it is made', async () => {
+  const { page } = it;
+  await page.getByRole('link', { name: 'Web', exact: true }).click();
+  await page.getByLabel('Name').fill('walk');
+  await page.getByLabel('Machines', { exact: true }).fill('2');
+  await page.getByRole('heading', { name: 'There is no layout' }).waitFor();
+  await page.getByRole('button', { name: 'Take 3 machines' }).click();
+  await page.getByText('27 tasks', { exact: true }).waitFor();
+  await page.getByText('ready in about').waitFor();
+  expect(await page.getByText('counter · nginx').isVisible()).toBe(true);
+  expect(await barriers(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.waitForURL(/\/clusters\/\d+\/plan/);
+  cluster = page.url().split('/')[4] ?? '';
+});
+
+test('its graph moves until all is done', async () => {
+  const { page } = it;
+  await page.getByRole('button', { name: / running$/ }).first().waitFor();
+  await page.getByRole('button', { name: 'Gantt' }).click();
+  await page.getByRole('region', { name: 'Gantt' }).getByText('now').waitFor();
+  await page.getByRole('button', { name: 'Graph' }).click();
+  await page.locator('h1 + .badge', { hasText: 'active' }).waitFor({ timeout: 150_000 });
+  await page.getByText('27 of 27 tasks').waitFor();
+  await page.getByRole('button', { name: /^START haproxy/ }).click();
+  await page.getByText('haproxy: answers on port 80').waitFor();
+});
+
+test('each line of its output is found and has an address', async () => {
+  const { page } = it;
+  await page.getByRole('link', { name: 'Logs', exact: true }).click();
+  await page.getByText('nginx: answers on port 80').first().waitFor();
+  await page.getByRole('searchbox', { name: 'Search in the logs' }).fill('HAPROXY: ANSWERS');
+  await page.keyboard.press('Enter');
+  const found = page.locator('.line', { has: page.locator('mark', { hasText: 'haproxy: answers' }) });
+  await found.getByRole('link', { name: /Link to this line/ }).click();
+  await page.waitForURL(/task=.*#L1\.\d+$/);
+  await page.reload();
+  await page.locator('.linked', { hasText: 'haproxy: answers' }).waitFor();
+});
+
+test('it grows, and nobody is surprised', async () => {
+  const { page } = it;
+  await page.getByRole('button', { name: 'Change the size' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('comes').waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Change the size' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await page.locator('article').nth(3).waitFor();
+  await page.locator('h1 + .badge', { hasText: 'active' }).waitFor({ timeout: 120_000 });
+});
+
+test.skipIf(!killFile)('a server that is gone is told, and comes back', async () => {
+  const { page } = it;
+  writeFileSync(killFile, '');
+  await page.getByRole('alert').filter({ hasText: 'The server does not answer' }).waitFor();
+  expect(await page.locator('main.stale').count()).toBe(1);
+  await page.getByRole('status', { name: 'Live' }).waitFor({ timeout: 60_000 });
+  expect(await page.locator('main.stale').count()).toBe(0);
+  expect(existsSync(killFile)).toBe(false);
+});
+
+test('its past is there, and anything is found by name', async () => {
+  const { page } = it;
+  await page.goto(`${base}/clusters/${cluster}/history`);
+  await page.getByRole('slider').fill('3');
+  await page.getByText('Different since then').waitFor();
+  await page.getByRole('button', { name: 'Roll back to here' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('audit');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/operations\/audit$/);
+  await page.getByText('POST /v2/clusters').first().waitFor();
+});
+
+const PAGES = () => [
+  '/clusters', `/clusters/${cluster}`, `/clusters/${cluster}/plan`, `/clusters/${cluster}/plan?view=gantt`, `/clusters/${cluster}/plan?view=list`,
+  `/clusters/${cluster}/logs`, `/clusters/${cluster}/config`, `/clusters/${cluster}/history?at=9`, `/clusters/${cluster}/placement`,
+  `/clusters/${cluster}/node/1000`, '/new', '/new/web', '/catalog/services/nginx', '/catalog/plugins', '/operations/queues',
+  '/operations/tenants', '/operations/provisioners', '/operations/users', '/operations/audit', '/profile', '/clusters/1/nowhere',
+];
+
+for (const colours of ['light', 'dark'] as const) {
+  test(`every page can be used by everybody, ${colours}`, async () => {
+    const { page } = it;
+    await page.emulateMedia({ colorScheme: colours, reducedMotion: 'reduce' });
+    const found: string[] = [];
+    for (const path of PAGES()) {
+      await page.goto(base + path);
+      await page.locator('main h1, main h2').first().waitFor();
+      await page.waitForTimeout(300);
+      found.push(...(await barriers(page, colours === 'dark' ? ['color-contrast'] : undefined)).map((barrier) => `${path}: ${barrier}`));
+      if ((await beyondEdge(page)) > 0) found.push(`${path}: goes beyond the edge`);
+    }
+    expect(found).toEqual([]);
+  });
+}
+
+test('nothing goes beyond the edge of a phone, in German', async () => {
+  const { page } = it;
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.evaluate(() => localStorage.setItem('cooperage.language', 'de'));
+  const found: string[] = [];
+  for (const path of PAGES()) {
+    await page.goto(base + path);
+    await page.locator('main h1, main h2').first().waitFor();
+    await page.waitForTimeout(200);
+    if ((await beyondEdge(page)) > 0) found.push(path);
+  }
+  expect(found).toEqual([]);
+  expect(await page.locator('html').getAttribute('lang')).toBe('de');
+  await page.evaluate(() => localStorage.setItem('cooperage.language', 'en'));
+  await page.setViewportSize({ width: 1400, height: 900 });
+});
+
+test('it goes when its name is typed', async () => {
+  const { page } = it;
+  await page.goto(`${base}/clusters/${cluster}`);
+  await page.getByRole('button', { name: 'Actions' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Cannot be undone').waitFor();
+  const submit = dialog.getByRole('button', { name: 'Delete' });
+  expect(await submit.isDisabled()).toBe(true);
+  await dialog.getByLabel('Type walk to confirm').fill('walk');
+  await submit.click();
+  await page.locator('h1 + .badge', { hasText: 'deleted' }).waitFor({ timeout: 120_000 });
+});
+
+test('the browser had nothing to complain of', () => {
+  expect(it.faults).toEqual([]);
+});
