@@ -77,12 +77,16 @@ build: rust web ## The release binary, with the web interface
 NODE_OK = node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 18 || (a == 18 && b >= 19) ? 0 : 1)' 2>/dev/null && command -v npm >/dev/null
 NO_NODE = echo "LEFT OUT: the web interface, since Node.js 18.19 or newer with npm is missing (Debian: apt-get install nodejs npm)." >&2
 
+NO_PACKAGES = echo "LEFT OUT: the web interface, since its packages could not be fetched (see above)." >&2
+# `npm ci` wants even those packages in the lock file that other systems need.
+WEB_PACKAGES = { [ node_modules/.package-lock.json -nt package-lock.json ] || npm install --no-save; }
+
 web: ## The web interface, for the next build to carry
-	@if $(NODE_OK); then cd web && { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund; } && npm run --silent build; \
-	else $(NO_NODE); fi
+	@if $(NODE_OK); then cd web && if $(WEB_PACKAGES); then npm run --silent build; else $(NO_PACKAGES); fi; else $(NO_NODE); fi
 
 web-check: ## Types, words and unit tests of the web interface
-	@if $(NODE_OK); then cd web && npm run --silent check && npm run --silent unit; else $(NO_NODE); fi
+	@if $(NODE_OK); then cd web && if $(WEB_PACKAGES); then npm run --silent check && npm run --silent unit; else $(NO_PACKAGES); fi; \
+	else $(NO_NODE); fi
 
 web-test: rust web ## The web interface in a browser, with a server and machines of its own; needs root
 	$(CARGO) test --locked $(FEATURES) --test e2e browser -- --nocapture
