@@ -3,6 +3,7 @@
 //! A task here is one of a real cluster: planned, begun and ended in a durable journal, carried out over SSH exactly once, by
 //! the actors, the store and the plugins of a server. What other tools are asked for is a command that does nothing.
 
+mod floor;
 mod house;
 mod idle;
 mod machines;
@@ -77,6 +78,8 @@ struct Measured {
     tasks_per_second: f64,
     /// Of all that this machine did meanwhile, for each task.
     traffic: Traffic,
+    /// What bounds them.
+    floor: floor::Floor,
     idle: idle::Weighed,
     peers: Vec<Peer>,
     libraries: Vec<wire::Library>,
@@ -108,11 +111,12 @@ fn all(scale: &Scale, how: &Thoroughness) -> Result<Measured, Fault> {
     let per_server = scale.idle.div_ceil(scale.machines) as usize;
     let servers = Servers::start(scale.machines as usize, per_server)?;
     let (tasks_per_second, traffic) = ours(scale, &servers)?;
+    let floor = floor::measure(servers.folder(), &servers.doors, scale.rounds.1)?;
     let peers = Bystanders::new(&servers, how, scale.rounds)?.measure();
     let idle = idle::measure(&how.program, &servers.doors, scale.idle)?;
     let libraries = wire::measure(&servers.doors, scale.round_trips)?;
     let (machines, tasks) = (scale.machines, tasks_over_ssh(scale.machines, scale.services));
-    Ok(Measured { left_out: None, machines, tasks, tasks_per_second, traffic, idle, peers, libraries })
+    Ok(Measured { left_out: None, machines, tasks, tasks_per_second, traffic, floor, idle, peers, libraries })
 }
 
 /// Tasks a second, and what each of them came to.
@@ -219,6 +223,7 @@ impl Measured {
         vec![
             Grid::new(["TOOL", "SETTINGS", "VERSION", "TASKS/S", "OURS ÷ THIS"], rows),
             Grid::new(["PROCESSES A TASK", "PACKETS", "BYTES", "OWN PROCESSOR TIME"], std::iter::once(costs)),
+            Grid::new(floor::HEADINGS, std::iter::once(self.floor.row())),
             Grid::new(["IDLE SESSIONS", "RESIDENT", "THREADS"], std::iter::once(weighed)),
             Grid::new(wire::HEADINGS, libraries),
         ]

@@ -8,7 +8,7 @@ use std::io::Read as _;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use cooperage_bench::{Figure, Section, Subject, Thoroughness};
+use cooperage_bench::{Figure, Grid, Section, Subject, Thoroughness};
 use cooperage_schema::DatabaseUrl;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -27,6 +27,9 @@ pub struct BenchArgs {
     /// Fewer and smaller questions: whether it works, in seconds
     #[arg(long, global = true)]
     pub quick: bool,
+    /// Tables for a page: Markdown, with the date
+    #[arg(long, global = true)]
+    pub markdown: bool,
     /// A PostgreSQL server to measure as well; each measurement makes a database of its own there, and drops it
     #[arg(long, global = true, value_name = "URL")]
     pub database_url: Option<DatabaseUrl>,
@@ -124,7 +127,7 @@ pub fn run(args: &BenchArgs, screen: &Screen) -> Result<(), Failure> {
         subjects: Map::new(),
         figures: Vec::new(),
     };
-    let mut tables = Vec::new();
+    let mut grids = Vec::new();
     for subject in Subject::ALL {
         if args.what.as_ref().is_some_and(|what| what.subject() != subject) {
             continue;
@@ -132,12 +135,21 @@ pub fn run(args: &BenchArgs, screen: &Screen) -> Result<(), Failure> {
         if screen.is_lively() {
             screen.note(&format!("Measuring {} …", subject.name()));
         }
-        let Section { measured, grids, figures } = subject.measure(&how)?;
+        let Section { measured, grids: shown, figures } = subject.measure(&how)?;
         report.subjects.insert(subject.name().to_owned(), measured);
-        tables.extend(grids.into_iter().map(|grid| Table::of(&grid.headings, grid.rows).render("nothing")));
+        grids.extend(shown);
         report.figures.extend(figures);
     }
-    screen.result(&report, || text(&report, tables));
+    grids.push(beside_targets(&report.figures));
+    match args.markdown {
+        true => screen.line(&text(&report, grids.iter().map(markdown))),
+        false => screen.result(&report, || {
+            text(
+                &report,
+                grids.into_iter().map(|grid| Table::of(&grid.headings, grid.rows).render("nothing")),
+            )
+        }),
+    }
     Ok(())
 }
 
@@ -150,14 +162,43 @@ fn weigh(screen: &Screen) -> Result<(), Failure> {
     Ok(())
 }
 
-fn text(report: &Report, mut parts: Vec<String>) -> String {
-    let mut table = Table::new(["FIGURE", "MEASURED", "TARGET", "REACHED"]);
-    for figure in &report.figures {
+fn beside_targets(figures: &[Figure]) -> Grid {
+    let row = |figure: &Figure| {
         let reached = if figure.is_reached() { "yes" } else { "no" };
-        table.row([figure.what.clone(), figure.value(), figure.target(), reached.to_owned()]);
-    }
-    parts.push(table.render("no figures"));
+        [figure.what.clone(), figure.value(), figure.target(), reached.to_owned()]
+    };
+    Grid::new(["FIGURE", "MEASURED", "TARGET", "REACHED"], figures.iter().map(row))
+}
+
+fn text(report: &Report, tables: impl Iterator<Item = String>) -> String {
     let Report { version, processors, measured, .. } = report;
-    parts.push(format!("cooperage {version}, {processors} processors, {measured}\n"));
-    parts.join("\n")
+    let machine = format!("cooperage {version}, {processors} processors, {measured}\n");
+    tables.chain([machine]).collect::<Vec<_>>().join("\n")
+}
+
+/// A table of Markdown. Headings are in capitals for the eye alone; a `|` would end its cell.
+fn markdown(grid: &Grid) -> String {
+    let line = |cells: &mut dyn Iterator<Item = String>| {
+        format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).collect::<Vec<_>>().join(" | "))
+    };
+    let heading = |heading: &&str| {
+        let mut letters = heading.chars();
+        let first = letters.next().map(String::from).unwrap_or_default();
+        first + &letters.as_str().to_lowercase()
+    };
+    let mut text = line(&mut grid.headings.iter().map(heading));
+    text += &format!("|{}\n", "---|".repeat(grid.headings.len()));
+    text.extend(grid.rows.iter().map(|row| line(&mut row.iter().cloned())));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_of_markdown_has_a_line_for_each_row() {
+        let grid = Grid::new(["NODES", "WAIT P99"], [["5".to_owned(), "1|2 ms".to_owned()]].into_iter());
+        assert_eq!(markdown(&grid), "| Nodes | Wait p99 |\n|---|---|\n| 5 | 1\\|2 ms |\n");
+    }
 }

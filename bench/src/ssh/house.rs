@@ -40,7 +40,7 @@ const TENANT: &str = "t1";
 /// What every task runs.
 const SCRIPT: &str = "true.sh";
 /// It.
-const SCRIPT_TEXT: &str = "#!/bin/sh\nexit 0\n";
+pub const SCRIPT_TEXT: &str = "#!/bin/sh\nexit 0\n";
 /// What services do: each a task on each node.
 const ACTIONS: [ServiceAction; 4] =
     [ServiceAction::Install, ServiceAction::Configure, ServiceAction::Initialize, ServiceAction::Start];

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cooperage_plugins::ssh::{Backend, Connection, Target, Transport, transport};
+use cooperage_plugins::ssh::{Backend, Connection, HostKey, Target, Transport, transport};
 use futures::future::try_join_all;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -51,18 +51,26 @@ pub fn measure(doors: &Doors, round_trips: u32) -> Result<Vec<Library>, Fault> {
         .collect()
 }
 
+/// Every machine, for the first login.
+///
+/// # Errors
+/// When the host key is none.
+pub fn targets(doors: &Doors) -> Result<Vec<Target>, Fault> {
+    let host_key: HostKey = doors.host_key.parse()?;
+    let target = |port: &u16| {
+        let (identity_file, user) = (doors.identities[0].clone(), doors.user.clone());
+        Target { host: "127.0.0.1".to_owned(), port: *port, user, identity_file, host_key: host_key.clone() }
+    };
+    Ok(doors.ports.iter().map(target).collect())
+}
+
 async fn compare(
     backend: Backend,
     transport: Arc<dyn Transport>,
     doors: &Doors,
     round_trips: u32,
 ) -> Result<Library, Fault> {
-    let target = |port: &u16| -> Result<Target, Fault> {
-        let identity_file = doors.identities[0].clone();
-        let (user, host_key) = (doors.user.clone(), doors.host_key.parse()?);
-        Ok(Target { host: "127.0.0.1".to_owned(), port: *port, user, identity_file, host_key })
-    };
-    let targets = doors.ports.iter().map(target).collect::<Result<Vec<_>, Fault>>()?;
+    let targets = targets(doors)?;
     // The first connection pays for what is only set up once.
     drop(transport.connect(&targets[0], LIMIT).await?);
     let begun = Instant::now();

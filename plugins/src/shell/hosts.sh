@@ -31,5 +31,4 @@ name() {
 	}
 	rm -f ./etc-hosts
 }
-printf %s "$names" >./hosts
 { [ ${#names} -lt 4096 ] && named; } || name

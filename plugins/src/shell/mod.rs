@@ -8,10 +8,13 @@
 //! . ./params.sh; exec setsid ./SCRIPT ARGS
 //! ```
 //!
+//! or, where that comes to the same, without a shell before it (`shortcut.rs`).
+//!
 //! Its exit status is the result. Before every script the names of the cluster's nodes are put into `/etc/hosts`.
 
 mod hosts;
 mod params;
+mod shortcut;
 
 use std::time::Duration;
 
@@ -86,8 +89,9 @@ impl Automator for ShellAutomator {
     }
 
     async fn bootstrap(&self, task: &Context) -> Result<TaskReport, TaskFault> {
-        let command = Command::Program { prepare: preamble(task), words: "true".to_owned() };
-        let mut execution = Execution::of_task(&task.order, command, LIMIT);
+        let names = hosts::render(&task.order.config);
+        let command = program(&names, "", "true", Vec::new());
+        let mut execution = Execution::of_task(&task.order, command, LIMIT).with_file("hosts", names);
         // One bootstrap task is carried out by every automator of the node, each with an execution of its own.
         execution.key = format!("{}-{AUTOMATOR_TYPE}", execution.key);
         let finished = self.execute(task, execution).await?;
@@ -98,13 +102,14 @@ impl Automator for ShellAutomator {
         let (script, args) = script_of(task, &format!("{action:?}").to_lowercase())?;
         let order = serde_json::to_vec(&task.order).map_err(|fault| TaskFault::new(fault.to_string()))?;
         // The arguments are words of the operator's own shell line: quotes in them mean what they mean in a shell.
-        let (prepare, words) = (preamble(task) + ". ./params.sh\n", format!("./{script} {args}"));
+        let (names, words) = (hosts::render(&task.order.config), format!("./{script} {args}"));
         let command = match args.contains(CONNECTIVES) {
-            false => Command::Program { prepare, words },
-            true => Command::Script(format!("{prepare}exec {words}\n")),
+            false => program(&names, ". ./params.sh\n", &words, params::environment(&task.order)),
+            true => Command::Script(format!("{}. ./params.sh\nexec {words}\n", preamble(&names))),
         };
         let execution = Execution::of_task(&task.order, command, LIMIT)
             .with_file("task.json", order)
+            .with_file("hosts", names)
             .with_file("params.sh", params::render(&task.order))
             .with_program(script, self.script(task, script).await?);
         let finished = self.execute(task, execution).await?;
@@ -135,9 +140,14 @@ impl Automator for ShellAutomator {
 }
 
 /// What every execution begins with. Its own directory is for one user alone; what scripts write is not.
-fn preamble(task: &Context) -> String {
-    let names = quoted(&hosts::render(&task.order.config));
-    format!("set -e\nnames={names}\n{HOSTS_SCRIPT}umask 022\n")
+fn preamble(names: &str) -> String {
+    format!("set -e\nnames={}\n{HOSTS_SCRIPT}umask 022\n", quoted(names))
+}
+
+/// A program that finds `names` in `/etc/hosts`, and `environment`, which `read` makes in a shell.
+fn program(names: &str, read: &str, words: &str, environment: Vec<(String, String)>) -> Command {
+    let shortcut = shortcut::shortcut(words, names, environment);
+    Command::Program { prepare: preamble(names) + read, words: words.to_owned(), shortcut }
 }
 
 /// The script of an action and its arguments.

@@ -5,22 +5,30 @@ use std::fmt::Write;
 use cooperage_domain::task::TaskOrder;
 use serde_json::Value;
 
-/// A file that a script's shell reads first: `export NAME='value'` per line.
+/// A file that a script's shell reads first: `export NAME='value'` per line, for the whole [`environment`].
+#[must_use]
+pub fn render(order: &TaskOrder) -> String {
+    let mut text = String::from("# Written for one execution of one task.\n");
+    for (name, value) in environment(order) {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "export {name}={}", quote(&value));
+    }
+    text
+}
+
+/// What a script finds in its environment.
 ///
 /// `CLUSTER_ID`, `NODE_ID`, `NODE_NUM`, `NODE_HOSTNAME`, `NODE_IP` (where services listen), `NODE_ACCESS_IP` (where the
 /// node is reached), `SERVICE`, `ACTION` (lower case), `ATTEMPT`, and for every text, number or boolean in the cluster's
 /// configuration `CONFIG_` and its path: `{"web": {"port": 80}}` becomes `CONFIG_WEB_PORT='80'`. The values that the service
 /// declares to take are there as `INPUT_` and their names as well.
 #[must_use]
-pub fn render(order: &TaskOrder) -> String {
+pub fn environment(order: &TaskOrder) -> Vec<(String, String)> {
     let node = &order.config.node;
     let address = |kind: &str| node.ipaddresses.get(kind).map(String::as_str).unwrap_or_default();
     let bind = if address("bind_v4").is_empty() { address("access_v4") } else { address("bind_v4") };
-    let mut text = String::from("# Written for one execution of one task.\n");
-    let mut export = |name: &str, value: &str| {
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "export {name}={}", quote(value));
-    };
+    let mut environment = Vec::new();
+    let mut export = |name: &str, value: &str| environment.push((name.to_owned(), value.to_owned()));
     export("CLUSTER_ID", &order.cluster_id.to_string());
     export("NODE_ID", order.node_id.as_str());
     export("NODE_NUM", &node.nodenum.to_string());
@@ -36,7 +44,7 @@ pub fn render(order: &TaskOrder) -> String {
     for (key, value) in &order.config.cluster {
         flatten(&format!("CONFIG_{}", variable(key)), value, &mut export);
     }
-    text
+    environment
 }
 
 fn flatten(name: &str, value: &Value, export: &mut impl FnMut(&str, &str)) {

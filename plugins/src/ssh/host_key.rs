@@ -11,7 +11,7 @@ use russh::keys::{Algorithm, HashAlg, PublicKey, PublicKeyOrCertificate};
 
 use super::dial::dial;
 use super::error::SshError;
-use super::russh_backend::client_config;
+use super::russh_backend::CLIENT_CONFIG;
 
 /// Name of the one kind of host key that is pinned.
 const KIND: &str = "ssh-ed25519";
@@ -85,7 +85,7 @@ pub async fn scan(host: &str, port: u16, limit: Duration) -> Result<HostKey, Ssh
         let stream = dial(host, port).await?;
         let offered = Arc::default();
         let listener = Listener { offered: Arc::clone(&offered) };
-        let outcome = client::connect_stream(client_config(), stream, listener).await;
+        let outcome = client::connect_stream(Arc::clone(&CLIENT_CONFIG), stream, listener).await;
         let key = offered.lock().unwrap_or_else(PoisonError::into_inner).take();
         key.ok_or_else(|| match outcome {
             Err(russh::Error::NoCommonAlgo { theirs, .. }) => SshError::HostKeyUnknown {

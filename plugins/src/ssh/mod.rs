@@ -10,6 +10,7 @@ mod backend;
 mod capture;
 mod dial;
 mod error;
+mod executor;
 mod exit_status;
 mod host_key;
 mod marker;
@@ -33,7 +34,9 @@ pub use exit_status::ExitStatus;
 pub use host_key::{HostKey, scan};
 pub use pool::{Lease, PoolLimits, SshPool};
 pub use quote::quoted;
-pub use remote_run::{Command, Execution, Finished, RUNS_KEPT, RUNS_ROOT, RunFile, execute, run_once};
+pub use remote_run::{
+    Command, Execution, Finished, RUNS_KEPT, RUNS_ROOT, RunFile, Shortcut, execute, run_once,
+};
 pub use russh_backend::RusshTransport;
 pub use target::{DEFAULT_PORT, Target};
 pub use transport::{Connection, Sink, Transport};

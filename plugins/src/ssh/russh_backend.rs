@@ -1,7 +1,7 @@
 //! Connections by the pure Rust library `russh`.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -43,7 +43,7 @@ impl Transport for RusshTransport {
 }
 
 /// What is offered and asked of every server: only the kind of host key that is pinned, and no compression.
-pub(super) fn client_config() -> Arc<client::Config> {
+pub(super) static CLIENT_CONFIG: LazyLock<Arc<client::Config>> = LazyLock::new(|| {
     Arc::new(client::Config {
         keepalive_interval: Some(KEEPALIVE_EVERY),
         keepalive_max: KEEPALIVE_MISSED,
@@ -54,7 +54,7 @@ pub(super) fn client_config() -> Arc<client::Config> {
         },
         ..client::Config::default()
     })
-}
+});
 
 /// Connects, checks the host key and authenticates.
 async fn log_in(target: &Target) -> Result<RusshWire, SshError> {
@@ -67,7 +67,7 @@ async fn log_in(target: &Target) -> Result<RusshWire, SshError> {
     let stream = dial(&target.host, target.port).await?;
     let found = Arc::default();
     let guard = Guard { expected: target.host_key.clone(), found: Arc::clone(&found) };
-    let mut handle = match client::connect_stream(client_config(), stream, guard).await {
+    let mut handle = match client::connect_stream(Arc::clone(&CLIENT_CONFIG), stream, guard).await {
         Ok(handle) => handle,
         Err(error) => {
             let found = found.lock().unwrap_or_else(PoisonError::into_inner).take();

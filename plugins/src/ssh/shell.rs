@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use super::capture::Captured;
 use super::error::SshError;
+use super::executor::{Executor, Outcome};
 use super::exit_status::ExitStatus;
 use super::marker::MarkerScanner;
 use super::quote::quoted;
@@ -29,8 +30,17 @@ use crate::output::Stream;
 const UPLOAD_CHUNK: usize = 512 * 1024;
 /// How long killing a cancelled command may take before the connection is just dropped.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
-/// Prints the process group of the shell and, as long as they do not leave it, of all commands it runs.
-const GREETING: &str = r#"read -r _ _ _ _ group _ </proc/$$/stat && echo "$group""#;
+/// Prints the process group of the shell and, as long as they do not leave it, of all commands it runs; and where Perl is.
+const GREETING: &str = r#"read -r _ _ _ _ group _ </proc/$$/stat && echo "$group $(command -v perl)""#;
+
+/// Where the executor is.
+enum Place {
+    /// There is none, or it did not live long.
+    Nowhere,
+    /// It is started when it is first asked.
+    NotStarted,
+    Running(Executor),
+}
 
 /// A [`Connection`] over any [`Wire`].
 pub(super) struct ShellConnection {
@@ -39,6 +49,7 @@ pub(super) struct ShellConnection {
     /// The shell's process group on the machine.
     group: u32,
     address: String,
+    executor: Mutex<Place>,
     /// Set while a command runs, and for good when it did not come to its end.
     broken: AtomicBool,
 }
@@ -52,15 +63,20 @@ impl ShellConnection {
         let mut shell = wire.exec("exec /bin/sh").await?;
         let lost = |error| SshError::lost(&address, error);
         shell.input.write_all(LIBRARY.as_bytes()).await.map_err(lost)?;
-        let mut connection =
-            Self { wire, shell: Mutex::new(shell), group: 0, address, broken: AtomicBool::new(false) };
+        let (shell, executor, broken) =
+            (Mutex::new(shell), Mutex::new(Place::Nowhere), AtomicBool::new(false));
+        let mut connection = Self { wire, shell, group: 0, address, executor, broken };
         let mut said = Captured::default();
         let status = connection.run(GREETING, None, &mut said, &CancellationToken::new()).await?;
         let (stdout, stderr) = (said.stdout.text(), said.stderr.text());
-        connection.group = stdout.trim().parse().map_err(|_| SshError::Handshake {
+        let (group, perl) = stdout.trim().split_once(' ').unwrap_or((stdout.trim(), ""));
+        connection.group = group.parse().map_err(|_| SshError::Handshake {
             address: connection.address.clone(),
             reason: format!("its shell answered {stdout:?} {stderr:?} with {status}"),
         })?;
+        if !perl.is_empty() {
+            connection.executor = Mutex::new(Place::NotStarted);
+        }
         Ok(connection)
     }
 
@@ -168,6 +184,26 @@ impl Connection for ShellConnection {
                 Err(cancelled())
             }
         }
+    }
+
+    async fn ask_executor(&self, request: &[u8], sink: &mut dyn Sink) -> Option<ExitStatus> {
+        let mut place = self.executor.lock().await;
+        let mut executor = match std::mem::replace(&mut *place, Place::Nowhere) {
+            Place::Nowhere => return None,
+            Place::Running(executor) => executor,
+            Place::NotStarted => Executor::start(&*self.wire).await?,
+        };
+        let unfinished = Unfinished::new(&self.broken);
+        let outcome = executor.ask(request, sink).await;
+        unfinished.finished();
+        let (then, status) = match outcome {
+            Outcome::Ended(status) => (Place::Running(executor), Some(status)),
+            Outcome::ForTheShell => (Place::Running(executor), None),
+            Outcome::Gone { orderly: true } => (Place::NotStarted, None),
+            Outcome::Gone { orderly: false } => (Place::Nowhere, None),
+        };
+        *place = then;
+        status
     }
 
     async fn beside(&self, script: &str) -> Result<(), SshError> {

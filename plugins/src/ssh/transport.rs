@@ -40,6 +40,11 @@ pub trait Connection: Send + Sync {
         cancel: &CancellationToken,
     ) -> Result<ExitStatus, SshError>;
 
+    /// Has the machine's executor carry out an execution; its output goes to `sink`. It is asked as `executor.pl` says. Gives
+    /// how the execution ended, or nothing if there is no executor or it leaves this one to the shell. Dropping the future
+    /// makes the connection unusable.
+    async fn ask_executor(&self, request: &[u8], sink: &mut dyn Sink) -> Option<ExitStatus>;
+
     /// Runs a short script beside the command that is under way, in a shell of its own. In it `$group` is the process group of
     /// that command's shell. What it prints is lost.
     ///

@@ -15,9 +15,52 @@ use tokio_util::sync::CancellationToken;
 
 use crate::proxy::Proxy;
 use crate::sshd::Sshd;
-use crate::{over_every_backend, until};
+use crate::until;
 
-over_every_backend! {
+/// How a machine is reached, and what it has.
+#[derive(Clone, Copy)]
+struct Way {
+    backend: Backend,
+    /// Without it the shell does everything.
+    perl: bool,
+}
+
+impl Way {
+    fn server(self) -> Sshd {
+        if !self.perl {
+            return Sshd::start_without("perl");
+        }
+        let server = Sshd::start();
+        // The first directory is the shell's to make.
+        server.make_runs();
+        server
+    }
+
+    fn pool(self) -> SshPool {
+        SshPool::new(transport(self.backend).unwrap(), PoolLimits::default())
+    }
+}
+
+/// Makes one test per way out of each `async fn name(way: Way)`.
+macro_rules! over_every_way {
+    ($($name:ident)*) => {
+        over_every_way! { @way russh Russh true $($name)* }
+        over_every_way! { @way russh_without_perl Russh false $($name)* }
+        #[cfg(feature = "wezterm")]
+        over_every_way! { @way wezterm Wezterm true $($name)* }
+    };
+    (@way $way:ident $backend:ident $perl:literal $($name:ident)*) => {
+        mod $way {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                let way = super::Way { backend: cooperage_plugins::ssh::Backend::$backend, perl: $perl };
+                crate::bounded(super::$name(way)).await;
+            })*
+        }
+    };
+}
+
+over_every_way! {
     an_execution_reports_all_it_printed
     asked_again_it_is_not_run_again
     long_output_comes_live_and_whole
@@ -53,10 +96,6 @@ impl Noted {
     }
 }
 
-fn pool(backend: Backend) -> SshPool {
-    SshPool::new(transport(backend).unwrap(), PoolLimits::default())
-}
-
 fn execution(server: &Sshd, key: &str, command: &str) -> Execution {
     Execution {
         key: key.into(),
@@ -75,7 +114,8 @@ fn lines_of(path: &Path) -> usize {
     fs::read_to_string(path).unwrap_or_default().lines().count()
 }
 
-fn alive(process: &str) -> bool {
+/// Whether a process runs: nobody may have looked for the end of one that does not.
+pub fn alive(process: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", process.trim())).unwrap_or_default();
     !stat.is_empty() && !stat.contains(") Z ")
 }
@@ -106,8 +146,8 @@ impl Gate {
     }
 }
 
-async fn an_execution_reports_all_it_printed(backend: Backend) {
-    let (server, pool, noted) = (Sshd::start(), pool(backend), Noted::default());
+async fn an_execution_reports_all_it_printed(way: Way) {
+    let (server, pool, noted) = (way.server(), way.pool(), Noted::default());
     let asked = execution(
         &server,
         "0-1-2-1",
@@ -124,8 +164,8 @@ async fn an_execution_reports_all_it_printed(backend: Backend) {
     assert_eq!(noted.of(Stream::Stderr), ["bad"]);
 }
 
-async fn asked_again_it_is_not_run_again(backend: Backend) {
-    let (server, pool) = (Sshd::start(), pool(backend));
+async fn asked_again_it_is_not_run_again(way: Way) {
+    let (server, pool) = (way.server(), way.pool());
     let counter = server.path("counter");
     let asked = execution(&server, "again", &format!("echo run >>{}; echo out; exit 4", counter.display()));
     let first = run(&pool, &server, &asked).await.unwrap();
@@ -135,8 +175,8 @@ async fn asked_again_it_is_not_run_again(backend: Backend) {
     assert_eq!(lines_of(&counter), 1);
 }
 
-async fn long_output_comes_live_and_whole(backend: Backend) {
-    let (server, pool, noted) = (Sshd::start(), pool(backend), Noted::default());
+async fn long_output_comes_live_and_whole(way: Way) {
+    let (server, pool, noted) = (way.server(), way.pool(), Noted::default());
     let gate = Gate::new(&server, "live");
     let after = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); echo line $i; done; printf last; echo err >&2";
     let asked = execution(&server, "live", &gate.command("echo early", after));
@@ -157,13 +197,13 @@ async fn long_output_comes_live_and_whole(backend: Backend) {
     assert!(done.stdout_tail.len() == TAIL_LIMIT && done.stdout_tail.ends_with("line 20000\nlast"));
 }
 
-async fn after_a_crash_of_the_client_it_is_taken_up(backend: Backend) {
-    let server = Sshd::start();
+async fn after_a_crash_of_the_client_it_is_taken_up(way: Way) {
+    let server = way.server();
     let gate = Gate::new(&server, "crash");
     let asked =
         execution(&server, "crash", &gate.command("echo before; echo warn >&2", "echo after; exit 5"));
     let crash = async {
-        let pool = pool(backend);
+        let pool = way.pool();
         run(&pool, &server, &asked).await.map(|_| ())
     };
     tokio::select! {
@@ -171,7 +211,7 @@ async fn after_a_crash_of_the_client_it_is_taken_up(backend: Backend) {
         () = until("it runs", || gate.runs() == 1) => {}
     }
     until("nothing is left of the client", || server.connections() == 0).await;
-    let (pool, noted) = (pool(backend), Noted::default());
+    let (pool, noted) = (way.pool(), Noted::default());
     let (target, never) = (server.target(), CancellationToken::new());
     let watcher = async {
         until("it is followed from its start", || noted.of(Stream::Stdout) == ["before"]).await;
@@ -186,8 +226,8 @@ async fn after_a_crash_of_the_client_it_is_taken_up(backend: Backend) {
     assert_eq!(gate.runs(), 1);
 }
 
-async fn lost_connections_lose_and_repeat_nothing(backend: Backend) {
-    let (server, pool, noted) = (Sshd::start(), pool(backend), Noted::default());
+async fn lost_connections_lose_and_repeat_nothing(way: Way) {
+    let (server, pool, noted) = (way.server(), way.pool(), Noted::default());
     let proxy = Proxy::to(&server.target(), Duration::ZERO).await;
     let gate = Gate::new(&server, "lost");
     let printing = "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo line $i; done";
@@ -211,8 +251,8 @@ async fn lost_connections_lose_and_repeat_nothing(backend: Backend) {
     assert_eq!(gate.runs(), 1);
 }
 
-async fn two_executions_on_one_machine_never_overlap(backend: Backend) {
-    let (server, first, second) = (Sshd::start(), pool(backend), pool(backend));
+async fn two_executions_on_one_machine_never_overlap(way: Way) {
+    let (server, first, second) = (way.server(), way.pool(), way.pool());
     let inside = server.path("inside");
     let command = format!("mkdir {0} || exit 99; sleep 0.05; rmdir {0}", inside.display());
     let all = (0..6).map(|n| {
@@ -224,8 +264,8 @@ async fn two_executions_on_one_machine_never_overlap(backend: Backend) {
     assert_eq!(futures::future::join_all(all).await, [ExitStatus(0); 6]);
 }
 
-async fn the_same_execution_asked_twice_at_once_runs_once(backend: Backend) {
-    let (server, first, second) = (Sshd::start(), pool(backend), pool(backend));
+async fn the_same_execution_asked_twice_at_once_runs_once(way: Way) {
+    let (server, first, second) = (way.server(), way.pool(), way.pool());
     let gate = Gate::new(&server, "twice");
     let asked = execution(&server, "twice", &gate.command("echo begun", "echo end"));
     let both = async { tokio::join!(run(&first, &server, &asked), run(&second, &server, &asked)) };
@@ -239,8 +279,8 @@ async fn the_same_execution_asked_twice_at_once_runs_once(backend: Backend) {
     assert_eq!(gate.runs(), 1);
 }
 
-async fn a_daemon_left_behind_neither_delays_nor_blocks(backend: Backend) {
-    let (server, pool) = (Sshd::start(), pool(backend));
+async fn a_daemon_left_behind_neither_delays_nor_blocks(way: Way) {
+    let (server, pool) = (way.server(), way.pool());
     let done = run(&pool, &server, &execution(&server, "daemon", "sleep 1000 & echo $!")).await.unwrap();
     let daemon = done.stdout_tail.trim().to_owned();
     assert!(alive(&daemon));
@@ -248,8 +288,8 @@ async fn a_daemon_left_behind_neither_delays_nor_blocks(backend: Backend) {
     assert!(next.status.success());
 }
 
-async fn a_cancel_ends_all_its_processes(backend: Backend) {
-    let (server, pool) = (Sshd::start(), pool(backend));
+async fn a_cancel_ends_all_its_processes(way: Way) {
+    let (server, pool) = (way.server(), way.pool());
     let gate = Gate::new(&server, "cancel");
     let (child, stubborn) = (server.path("child"), server.path("stubborn"));
     let before = format!(
@@ -274,8 +314,8 @@ async fn a_cancel_ends_all_its_processes(backend: Backend) {
     assert_eq!(gate.runs(), 1);
 }
 
-async fn one_that_waits_can_be_cancelled(backend: Backend) {
-    let (server, pool) = (Sshd::start(), pool(backend));
+async fn one_that_waits_can_be_cancelled(way: Way) {
+    let (server, pool) = (way.server(), way.pool());
     let (first, second) = (Gate::new(&server, "first"), Gate::new(&server, "second"));
     let (target, cancel) = (server.target(), CancellationToken::new());
     let holding = execution(&server, "holds", &first.command("", ""));
@@ -296,8 +336,8 @@ async fn one_that_waits_can_be_cancelled(backend: Backend) {
     assert_eq!(second.runs(), 0);
 }
 
-async fn one_that_takes_too_long_is_ended(backend: Backend) {
-    let (server, pool) = (Sshd::start(), pool(backend));
+async fn one_that_takes_too_long_is_ended(way: Way) {
+    let (server, pool) = (way.server(), way.pool());
     let noted = server.path("pid");
     let command = format!("echo $$ >{}; sleep 1000", noted.display());
     let asked = Execution { limit: Duration::from_millis(700), ..execution(&server, "long", &command) };
@@ -306,8 +346,8 @@ async fn one_that_takes_too_long_is_ended(backend: Backend) {
     assert!(!alive(&fs::read_to_string(noted).unwrap()));
 }
 
-async fn one_that_was_killed_is_not_run_again(backend: Backend) {
-    let (server, pool) = (Sshd::start(), pool(backend));
+async fn one_that_was_killed_is_not_run_again(way: Way) {
+    let (server, pool) = (way.server(), way.pool());
     let gate = Gate::new(&server, "killed");
     // It kills the process that would write its result, and then its own group.
     let command = format!("echo run >>{}; kill -KILL $PPID; kill -KILL 0", gate.counter.display());
@@ -319,17 +359,20 @@ async fn one_that_was_killed_is_not_run_again(backend: Backend) {
     assert_eq!(gate.runs(), 1);
 }
 
-async fn one_that_kills_itself_has_that_for_a_result(backend: Backend) {
-    let (server, pool) = (Sshd::start(), pool(backend));
+async fn one_that_kills_itself_has_that_for_a_result(way: Way) {
+    let (server, pool) = (way.server(), way.pool());
     let done = run(&pool, &server, &execution(&server, "suicide", "echo last; kill -KILL 0")).await.unwrap();
     assert_eq!((done.status.signal(), done.stdout_tail.as_str()), (Some("KILL"), "last\n"));
 }
 
-async fn a_program_is_prepared_by_the_shell_that_is_there(backend: Backend) {
-    let (server, pool) = (Sshd::start(), pool(backend));
+async fn a_program_is_prepared_by_the_shell_that_is_there(way: Way) {
+    let (server, pool) = (way.server(), way.pool());
     let leads = "#!/bin/sh\nread -r line </proc/$$/stat; set -- ${line##*) } \"$1\"; echo \"$(($3 == $$)) $HERE $PWD\"";
-    let command =
-        Command::Program { prepare: "HERE='a b'\nexport HERE\n".into(), words: "./lead 'x y'".into() };
+    let command = Command::Program {
+        prepare: "HERE='a b'\nexport HERE\n".into(),
+        words: "./lead 'x y'".into(),
+        shortcut: None,
+    };
     // The first one makes the directory of all, by which the second one is made in another way.
     for key in ["first", "second"] {
         let asked =
@@ -344,8 +387,8 @@ async fn a_program_is_prepared_by_the_shell_that_is_there(backend: Backend) {
     }
 }
 
-async fn a_directory_that_cannot_be_made_is_explained(backend: Backend) {
-    let (server, pool) = (Sshd::start(), pool(backend));
+async fn a_directory_that_cannot_be_made_is_explained(way: Way) {
+    let (server, pool) = (way.server(), way.pool());
     let asked = Execution { root: "/proc/no".into(), ..execution(&server, "nowhere", "true") };
     let fault = run(&pool, &server, &asked).await.unwrap_err();
     assert!(matches!(fault, SshError::CannotRun { .. }) && fault.to_string().contains("/proc/no"), "{fault}");
@@ -353,8 +396,8 @@ async fn a_directory_that_cannot_be_made_is_explained(backend: Backend) {
     assert_eq!(bad, Err(SshError::BadName { name: "../up".into() }));
 }
 
-async fn old_directories_make_room(backend: Backend) {
-    let (server, pool) = (Sshd::start(), pool(backend));
+async fn old_directories_make_room(way: Way) {
+    let (server, pool) = (way.server(), way.pool());
     for n in 0..=RUNS_KEPT {
         assert!(
             run(&pool, &server, &execution(&server, &format!("n-{n}"), "true"))

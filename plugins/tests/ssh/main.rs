@@ -4,6 +4,7 @@
 
 mod commands;
 mod durable;
+mod executor;
 mod files;
 mod once;
 mod peers;

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::unix::fs::{DirBuilderExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -22,6 +23,28 @@ pub struct Sshd {
 impl Sshd {
     /// Starts one that lets the user who runs the tests log in with the key `login` in its directory.
     pub fn start() -> Self {
+        Self::start_with(|_| String::new())
+    }
+
+    /// Starts one on whose machine one program is not found.
+    pub fn start_without(program: &str) -> Self {
+        Self::start_with(|dir| {
+            let bin = dir.join("bin");
+            fs::create_dir(&bin).unwrap();
+            for folder in ["/usr/bin", "/bin"] {
+                for entry in
+                    fs::read_dir(folder).unwrap().flatten().filter(|entry| entry.file_name() != program)
+                {
+                    // What is in both is the same.
+                    let _ = symlink(entry.path(), bin.join(entry.file_name()));
+                }
+            }
+            format!(" PATH={}", bin.display())
+        })
+    }
+
+    /// Starts one with what `environment` adds to the environment of commands.
+    fn start_with(environment: impl FnOnce(&Path) -> String) -> Self {
         let dir = tempfile::Builder::new().prefix("cooperage-ssh-").tempdir().unwrap();
         for (file, kind) in
             [("host", "ed25519"), ("host_ecdsa", "ecdsa"), ("login", "ed25519"), ("stranger", "ed25519")]
@@ -32,7 +55,8 @@ impl Sshd {
         // The server wants the directory it locks itself into; installing it as a service makes it, too.
         let _ = fs::create_dir_all("/run/sshd");
         let port = free_port();
-        fs::write(dir.path().join("config"), config(dir.path(), port)).unwrap();
+        let environment = environment(dir.path());
+        fs::write(dir.path().join("config"), config(dir.path(), port, &environment)).unwrap();
         let log = fs::File::create(dir.path().join("log")).unwrap();
         let process = Command::new("/usr/sbin/sshd")
             .args(["-D", "-e", "-f"])
@@ -78,6 +102,11 @@ impl Sshd {
         self.dir.path().join(name)
     }
 
+    /// Makes the directory of executions, `runs`, as the first execution would.
+    pub fn make_runs(&self) {
+        fs::DirBuilder::new().mode(0o700).create(self.path("runs")).unwrap();
+    }
+
     /// Kills the processes that serve connections; the server itself goes on.
     pub fn cut_connections(&self) {
         for process in children_of(self.process.id()) {
@@ -99,13 +128,13 @@ impl Drop for Sshd {
     }
 }
 
-fn config(dir: &Path, port: u16) -> String {
+fn config(dir: &Path, port: u16, environment: &str) -> String {
     let dir = dir.display();
     // SHLVL keeps Debian's bash, where it is the login shell, from reading the user's slow start files for each command.
     format!(
         "Port {port}\nListenAddress 127.0.0.1\nHostKey {dir}/host_ecdsa\nHostKey {dir}/host\nAuthorizedKeysFile {dir}/authorized\n\
          PermitRootLogin yes\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nStrictModes no\nUsePAM no\n\
-         UseDNS no\nPidFile none\nMaxStartups 1000:30:2000\nMaxSessions 1000\nSetEnv SHLVL=5\n\
+         UseDNS no\nPidFile none\nMaxStartups 1000:30:2000\nMaxSessions 1000\nSetEnv SHLVL=5{environment}\n\
          Subsystem sftp internal-sftp\nLogLevel ERROR\n"
     )
 }

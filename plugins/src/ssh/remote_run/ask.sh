@@ -37,8 +37,11 @@ finish() {
   answer complete "$code"
 }
 
-# Shows the output as it grows, until process $1 ends.
+# Shows the output as it grows, until process $1 ends. An executor goes on after an execution, unless that was followed: it looks
+# for `followed` when there is a result.
 follow() {
+  : >followed
+  [ ! -s rc ] || return
   trap '' USR1
   tail -s 0.1 --pid="$1" -c "+$((err_at + 1))" -f err >&2 &
   tail -s 0.1 --pid="$1" -c "+$((out_at + 1))" -f out

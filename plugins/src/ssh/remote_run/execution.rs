@@ -9,8 +9,8 @@ use crate::ssh::error::SshError;
 /// Directory on machines below which executions live.
 pub const RUNS_ROOT: &str = "/var/lib/cooperage/runs";
 /// Names of the files that hold the command; other files cannot have them, nor the names of the marks beside them.
-const RESERVED: [&str; 9] =
-    ["command", "main", "prepared", "out", "err", "started", "group", "cancelled", "rc"];
+const RESERVED: [&str; 10] =
+    ["command", "main", "prepared", "out", "err", "started", "group", "cancelled", "followed", "rc"];
 
 /// One execution: found again by its key, and never run twice.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,22 @@ pub enum Command {
         prepare: String,
         /// The program and its arguments, as words of a shell, with nothing that makes it more than one command.
         words: String,
+        /// When the program may be started without the preparation.
+        shortcut: Option<Shortcut>,
     },
+}
+
+/// What makes the preparation of a program superfluous.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Shortcut {
+    /// A file of the machine, or empty if it is superfluous in any case.
+    pub file: String,
+    /// While it holds this text, the preparation changes nothing but the environment, and the umask to 022.
+    pub holds: String,
+    /// The environment that the preparation makes: names and values.
+    pub environment: Vec<(String, String)>,
+    /// The program and its arguments.
+    pub words: Vec<String>,
 }
 
 /// A file of an execution.
@@ -98,7 +113,7 @@ impl Execution {
             Command::Script(script) => {
                 vec![file("main", script.clone()), file("command", "exec setsid sh ./main\n".to_owned())]
             }
-            Command::Program { prepare, words } => {
+            Command::Program { prepare, words, .. } => {
                 vec![file("command", format!("{prepare}exec setsid {words}\n"))]
             }
         }

@@ -24,6 +24,9 @@ pub(in crate::ssh) static LIBRARY: LazyLock<String> = LazyLock::new(|| {
     ];
     parts.map(without_comments).concat()
 });
+/// What an executor is told when it is started.
+pub(in crate::ssh) static EXECUTOR: LazyLock<String> =
+    LazyLock::new(|| without_comments(include_str!("executor.pl")));
 static NUDGE: LazyLock<String> = LazyLock::new(|| without_comments(include_str!("nudge.sh")));
 
 /// Starts or takes up an execution and shows its output from the given bytes on.
@@ -77,8 +80,8 @@ fn show(file: &RunFile) -> String {
     }
 }
 
-/// Comments are for readers here, not for the machine.
+/// Comments are for readers here, not for the machine; so is what stands before a line. No text in the scripts has two lines.
 fn without_comments(script: &str) -> String {
-    let kept = script.lines().filter(|line| !line.trim_start().starts_with('#') && !line.trim().is_empty());
+    let kept = script.lines().map(str::trim_start).filter(|line| !line.starts_with('#') && !line.is_empty());
     kept.fold(String::new(), |script, line| script + line + "\n")
 }

@@ -4,6 +4,7 @@
 #   started    the process that sees to it: number, start time, boot of the machine
 #   group      the process that carries it out, and leads the group of all its processes
 #   cancelled  nobody wants it any more
+#   followed   somebody else than its executor's client waits for its end
 #   rc         its exit status: it has ended
 
 # What everything begins with.
@@ -26,8 +27,10 @@ myself() {
   since=${20}
 }
 
-# Whether the process named in `started`, now also in $pid, still lives. A number alone would not do: numbers come again.
+# Whether it has no result yet, and the process named in `started`, now also in $pid, still lives. A number alone would not do:
+# numbers come again.
 running() {
+  [ ! -s rc ] || return 1
   read -r pid since boot <started && [ "$boot" = "$this_boot" ] || return 1
   { read -r line <"/proc/$pid/stat"; } 2>/dev/null || return 1
   set -- ${line##*) }
