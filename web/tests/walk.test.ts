@@ -130,6 +130,7 @@ test('its past is there, and anything is found by name', async () => {
   await page.getByRole('button', { name: 'Roll back to here' }).waitFor();
   await page.keyboard.press('Control+k');
   await page.keyboard.type('audit');
+  expect(await barriers(page)).toEqual([]);
   await page.keyboard.press('Enter');
   await page.waitForURL(/operations\/audit$/);
   await page.getByText('POST /v2/clusters').first().waitFor();
