@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use cooperage_domain::id::NodeId;
@@ -26,6 +26,9 @@ static IMAGES: LazyLock<PathBuf> = LazyLock::new(|| {
     cache.join("images")
 });
 
+/// The host's network. A browser gives up whatever it loads when bridges and cables of others come and go.
+pub static NETWORK: RwLock<()> = RwLock::new(());
+
 /// A server with real machines.
 pub struct Machines {
     pub server: Server,
@@ -34,6 +37,8 @@ pub struct Machines {
     kept: PathBuf,
     provider: LocalProvider,
     runtime: Runtime,
+    /// Nothing for those that have the host's network for themselves. The last to go: machines take parts of it with them.
+    _network: Option<RwLockReadGuard<'static, ()>>,
 }
 
 impl Machines {
@@ -42,8 +47,24 @@ impl Machines {
         Self::start_for(folders, settings, Server::data_dir)
     }
 
+    /// The same for whoever holds all of [`NETWORK`].
+    pub fn start_alone(folders: &[&str], settings: &[&str]) -> Option<Self> {
+        Self::start_in(None, folders, settings, Server::data_dir)
+    }
+
     /// The same, with machines that are kept elsewhere than in the server's data directory.
     pub fn start_for(
+        folders: &[&str],
+        settings: &[&str],
+        kept: impl FnOnce(&Server) -> PathBuf,
+    ) -> Option<Self> {
+        // Whoever held it and failed has left nothing in it that is wrong.
+        let network = NETWORK.read().unwrap_or_else(PoisonError::into_inner);
+        Self::start_in(Some(network), folders, settings, kept)
+    }
+
+    fn start_in(
+        network: Option<RwLockReadGuard<'static, ()>>,
         folders: &[&str],
         settings: &[&str],
         kept: impl FnOnce(&Server) -> PathBuf,
@@ -65,7 +86,7 @@ impl Machines {
         let settings = local_settings(&kept);
         let footprint = Footprint::new(settings.state_dir.clone());
         let provider = LocalProvider::new(settings, Logger::root(Discard, o!())).unwrap();
-        let machines = Self { server, footprint, kept, provider, runtime };
+        let machines = Self { server, footprint, kept, provider, runtime, _network: network };
         let admin = machines.server.admin();
         folders.iter().for_each(|folder| apply_folder(&admin, folder));
         Some(machines)

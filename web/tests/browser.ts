@@ -46,3 +46,15 @@ export async function barriers(page: Page, rules?: string[]): Promise<string[]> 
 
 /** How far the page is wider than what is seen of it, in pixels. */
 export const beyondEdge = (page: Page): Promise<number> => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+/** Opens an address; again when machines that come or go have changed the host's network, for which a browser drops what it loads. */
+export async function go(page: Page, address: string): Promise<void> {
+  for (let left = 5; ; left -= 1) {
+    try {
+      await page.goto(address);
+      return;
+    } catch (fault) {
+      if (left === 0 || !String(fault).includes('ERR_NETWORK_CHANGED')) throw fault;
+    }
+  }
+}

@@ -1,7 +1,7 @@
 /** What a person does with the web interface, from the first sign-in to the last machine. The steps follow each other. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { barriers, beyondEdge, open, type Opened } from './browser.ts';
+import { barriers, beyondEdge, go, open, type Opened } from './browser.ts';
 
 const base = process.env.COOPERAGE_BASE ?? '';
 const token = process.env.COOPERAGE_TOKEN ?? '';
@@ -31,24 +31,24 @@ async function code(): Promise<string> {
 test('an address signs in, once', async () => {
   const { page } = it;
   const address = `${base}/#code=${await code()}`;
-  await page.goto(address);
+  await go(page, address);
   await page.getByRole('heading', { name: 'No clusters yet' }).waitFor();
   expect(page.url()).not.toContain('code');
   await page.getByRole('status', { name: 'Live' }).waitFor();
   const stranger = await (await it.browser.newContext()).newPage();
-  await stranger.goto(address);
+  await go(stranger, address);
   await stranger.getByRole('heading', { name: 'Sign in' }).waitFor();
   await stranger.context().close();
 });
 
 test('a password signs in, too', async () => {
   const { page } = it;
-  await page.goto(`${base}/profile`);
+  await go(page, `${base}/profile`);
   await page.getByLabel('New password').fill('correct horse battery');
   await page.getByRole('button', { name: 'Change the password' }).click();
   await page.getByText('The password is changed').waitFor();
   await page.context().clearCookies();
-  await page.goto(`${base}/new`);
+  await go(page, `${base}/new`);
   await page.getByLabel('Password').fill('not the password');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('alert').filter({ hasText: 'is wrong' }).waitFor();
@@ -124,7 +124,7 @@ test.skipIf(!killFile)('a server that is gone is told, and comes back', async ()
 
 test('its past is there, and anything is found by name', async () => {
   const { page } = it;
-  await page.goto(`${base}/clusters/${cluster}/history`);
+  await go(page, `${base}/clusters/${cluster}/history`);
   await page.getByRole('slider').fill('3');
   await page.getByText('Different since then').waitFor();
   await page.getByRole('button', { name: 'Roll back to here' }).waitFor();
@@ -149,7 +149,7 @@ for (const colours of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme: colours, reducedMotion: 'reduce' });
     const found: string[] = [];
     for (const path of PAGES()) {
-      await page.goto(base + path);
+      await go(page, base + path);
       await page.locator('main h1, main h2').first().waitFor();
       await page.waitForTimeout(300);
       found.push(...(await barriers(page, colours === 'dark' ? ['color-contrast'] : undefined)).map((barrier) => `${path}: ${barrier}`));
@@ -165,7 +165,7 @@ test('nothing goes beyond the edge of a phone, in German', async () => {
   await page.evaluate(() => localStorage.setItem('cooperage.language', 'de'));
   const found: string[] = [];
   for (const path of PAGES()) {
-    await page.goto(base + path);
+    await go(page, base + path);
     await page.locator('main h1, main h2').first().waitFor();
     await page.waitForTimeout(200);
     if ((await beyondEdge(page)) > 0) found.push(path);
@@ -178,7 +178,7 @@ test('nothing goes beyond the edge of a phone, in German', async () => {
 
 test('it goes when its name is typed', async () => {
   const { page } = it;
-  await page.goto(`${base}/clusters/${cluster}`);
+  await go(page, `${base}/clusters/${cluster}`);
   await page.getByRole('button', { name: 'Actions' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
   const dialog = page.getByRole('dialog');

@@ -67,7 +67,8 @@ fn growth(costs: impl Iterator<Item = f64>) -> f64 {
 impl EngineMeasured {
     fn figures(&self) -> Vec<Figure> {
         let Self { engine, rate, together, sizes, paced, aged, .. } = self;
-        let most = together.iter().map(|carried| carried.per_second).fold(0.0, f64::max);
+        let all = together.iter().chain(sizes);
+        let most = all.map(|carried| carried.per_second).fold(0.0, f64::max);
         let of_size = growth(sizes.iter().map(|carried| carried.cost));
         let of_age = growth(aged.iter().map(|aged| aged.cost));
         let wait = |Paced { asked, carried }: &Paced| {
