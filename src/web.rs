@@ -46,26 +46,19 @@ pub fn answer(request: &HttpRequest) -> Option<HttpResponse> {
     }
     let accepted = request.headers().get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
     let content = |path: &str| Files::get(path).map(|file| file.data);
-    let name = file_at(request.path());
-    match name {
-        Some(name) => sent(name, accepted.unwrap_or_default(), content)
-            .map(|sent| told(name, sent))
-            .or_else(left_out(name)),
-        None => None,
+    let name = file_at(request.path())?;
+    match sent(name, accepted.unwrap_or_default(), content) {
+        Some(sent) => Some(told(name, sent)),
+        None => (name == "index.html").then(left_out),
     }
 }
 
 /// The page that says what to do, in place of the first page.
-fn left_out(name: &str) -> impl FnOnce() -> Option<HttpResponse> {
-    let is_page = name == "index.html";
-    move || {
-        is_page.then(|| {
-            HttpResponse::build(StatusCode::NOT_FOUND)
-                .insert_header((CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"))
-                .content_type("text/html; charset=utf-8")
-                .body(LEFT_OUT)
-        })
-    }
+fn left_out() -> HttpResponse {
+    HttpResponse::build(StatusCode::NOT_FOUND)
+        .insert_header((CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"))
+        .content_type("text/html; charset=utf-8")
+        .body(LEFT_OUT)
 }
 
 /// Which file a path asks for: `index.html` for each page.
