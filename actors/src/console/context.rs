@@ -1,18 +1,18 @@
-//! What actors live in: actix's own parts, with an intake that can be looked into and stopped.
+//! What actors live in: actix's own parts, with messages that can be set aside before it is their turn.
 
 use std::sync::Arc;
 
 use actix::dev::channel::{AddressReceiver, channel};
-use actix::dev::{AsyncContextParts, ContextFut, ContextParts, Mailbox};
+use actix::dev::{AsyncContextParts, ContextFut, ContextParts, Envelope, Mailbox};
 use actix::fut::ActorFuture;
 use actix::{Actor, ActorContext, ActorState, Addr, ArbiterHandle, AsyncContext, SpawnHandle};
 
 use super::cause::{Cause, Spawned};
-use super::intake::Intake;
+use super::held::{Held, Release};
 use super::life::Life;
 use super::meter::Meter;
 use super::switch::Fault;
-use super::{Console, Shared};
+use super::{Console, is_watched};
 
 /// Senders that wait for an answer are let in at once up to so many, as with actix's own context.
 const CAPACITY: usize = 16;
@@ -21,17 +21,14 @@ const CAPACITY: usize = 16;
 pub struct Context<A: Actor<Context = Self>> {
     parts: ContextParts<A>,
     pub(super) meter: Arc<Meter>,
-    pub(super) console: Arc<Shared>,
-    /// What goes wrong with the message that is handled now.
-    pub(super) fault: Option<Fault>,
-    failure: Option<String>,
+    held: Option<Box<Held<A>>>,
     finishes_first: bool,
 }
 
 impl<A: Actor<Context = Self>> Context<A> {
     /// Ends the actor because of a failure.
     pub(crate) fn fail(&mut self, reason: impl Into<String>) {
-        self.failure = Some(reason.into());
+        self.meter.note_failure(reason.into());
         self.stop();
     }
 
@@ -44,29 +41,63 @@ impl<A: Actor<Context = Self>> Context<A> {
         !self.finishes_first
     }
 
-    pub(super) const fn take_failure(&mut self) -> Option<String> {
-        self.failure.take()
+    /// Whether a message that comes now is set aside.
+    pub(super) fn sets_aside(&self) -> bool {
+        match &self.held {
+            Some(held) => !held.is_releasing,
+            None => is_watched() || self.meter.switch.is_set(),
+        }
     }
 
-    /// The life of an actor to be. Its messages come through an intake of its own, so that actix's mailbox stays empty.
-    fn life(
-        console: &Console,
-        meter: Arc<Meter>,
-        receiver: AddressReceiver<A>,
-        make: impl FnOnce() -> A,
-    ) -> Life<A> {
-        let mut parts = ContextParts::new(receiver.sender_producer());
-        parts.spawn(Intake::new(receiver));
-        let shared = Arc::clone(&console.0);
-        let ctx = Self {
-            parts,
-            meter: Arc::clone(&meter),
-            console: shared,
-            fault: None,
-            failure: None,
-            finishes_first: false,
+    pub(super) fn set_aside(&mut self, message: Envelope<A>) {
+        self.attend();
+        if let Some(held) = &mut self.held {
+            held.messages.push_back(message);
+            self.meter.set_waiting(held.messages.len());
+        }
+    }
+
+    /// Sees to it that what is out of the usual is done.
+    pub(super) fn attend(&mut self) {
+        if self.held.is_none() {
+            self.held = Some(Box::default());
+            self.parts.spawn(Release::default());
+        }
+    }
+
+    pub(super) fn held_messages(&self) -> usize {
+        self.held.as_ref().map_or(0, |held| held.messages.len())
+    }
+
+    /// The next message that was set aside, with what goes wrong with it. When there is none, nothing is set aside any more.
+    pub(super) fn next_held(&mut self, fault: Option<Fault>) -> Option<Envelope<A>> {
+        let held = self.held.as_mut()?;
+        let Some(next) = held.messages.pop_front() else {
+            self.held = None;
+            return None;
         };
-        Life::new(console.clone(), meter, ContextFut::new(ctx, make(), Mailbox::default()))
+        (held.fault, held.is_releasing) = (fault, true);
+        self.meter.set_waiting(held.messages.len());
+        Some(next)
+    }
+
+    pub(super) fn handled_held(&mut self) {
+        if let Some(held) = &mut self.held {
+            held.is_releasing = false;
+        }
+    }
+
+    /// What goes wrong with the message that is handled now.
+    pub(super) fn take_fault(&mut self) -> Option<Fault> {
+        self.held.as_mut().and_then(|held| held.fault.take())
+    }
+
+    /// The life of an actor to be.
+    fn life(meter: Arc<Meter>, receiver: AddressReceiver<A>, make: impl FnOnce() -> A) -> Life<A> {
+        let mailbox = Mailbox::new(receiver);
+        let parts = ContextParts::new(mailbox.sender_producer());
+        let ctx = Self { parts, meter: Arc::clone(&meter), held: None, finishes_first: false };
+        Life::new(meter, ContextFut::new(ctx, make(), mailbox))
     }
 }
 
@@ -76,7 +107,7 @@ pub trait Live: Actor<Context = Context<Self>> {
     fn live(self, console: &Console, path: impl Into<Arc<str>>) -> Addr<Self> {
         let (sender, receiver) = channel(CAPACITY);
         let meter = console.enter(path.into(), kind::<Self>());
-        actix::spawn(Context::life(console, meter, receiver, || self));
+        actix::spawn(Context::life(meter, receiver, || self));
         Addr::new(sender)
     }
 
@@ -91,7 +122,7 @@ pub trait Live: Actor<Context = Context<Self>> {
         let (console, path) = (console.clone(), path.into());
         arbiter.spawn_fn(move || {
             let meter = console.enter(path, kind::<Self>());
-            actix::spawn(Context::life(&console, meter, receiver, make));
+            actix::spawn(Context::life(meter, receiver, make));
         });
         Addr::new(sender)
     }

@@ -12,20 +12,19 @@ use actix::dev::ContextFut;
 
 use super::context::Context;
 use super::meter::{Ending, Meter};
-use super::{Console, is_watched, parcel};
+use super::{is_watched, parcel};
 use crate::clock::ticks;
 
 /// Runs an actor; measures how busy it is when somebody looks, and notes how it ended.
 pub(super) struct Life<A: Actor<Context = Context<A>>> {
-    console: Console,
     meter: Arc<Meter>,
-    broke: Option<String>,
+    is_known: bool,
     work: ContextFut<A, Context<A>>,
 }
 
 impl<A: Actor<Context = Context<A>>> Life<A> {
-    pub(super) fn new(console: Console, meter: Arc<Meter>, work: ContextFut<A, Context<A>>) -> Self {
-        Self { console, meter, broke: None, work }
+    pub(super) const fn new(meter: Arc<Meter>, work: ContextFut<A, Context<A>>) -> Self {
+        Self { meter, is_known: false, work }
     }
 }
 
@@ -34,6 +33,14 @@ impl<A: Actor<Context = Context<A>>> Future for Life<A> {
 
     fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<()> {
         let this = self.get_mut();
+        if !this.is_known {
+            // An actor is polled by one task all its life.
+            this.meter.switch.register(task.waker());
+            this.is_known = true;
+        }
+        if this.meter.switch.is_set() {
+            this.work.ctx().attend();
+        }
         let begun = is_watched().then(ticks);
         let _sender = begun.map(|_| parcel::sending_from(&this.meter.path));
         let done = catch_unwind(AssertUnwindSafe(|| Pin::new(&mut this.work).poll(task)));
@@ -43,7 +50,7 @@ impl<A: Actor<Context = Context<A>>> Future for Life<A> {
         match done {
             Ok(done) => done,
             Err(panic) => {
-                this.broke = Some(words(&*panic));
+                this.meter.note_failure(words(&*panic));
                 resume_unwind(panic)
             }
         }
@@ -52,12 +59,12 @@ impl<A: Actor<Context = Context<A>>> Future for Life<A> {
 
 impl<A: Actor<Context = Context<A>>> Drop for Life<A> {
     fn drop(&mut self) {
-        let ending = match self.broke.take().or_else(|| self.work.ctx().take_failure()) {
+        let ending = match self.meter.take_failure() {
             Some(fault) => Ending::Failed(fault),
             None if self.meter.switch.is_to_stop() => Ending::Restarted,
             None => Ending::InOrder,
         };
-        self.console.leave(&self.meter, ending);
+        self.meter.console.leave(&self.meter, ending);
     }
 }
 

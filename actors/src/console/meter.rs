@@ -1,12 +1,12 @@
 //! What is counted of one actor.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use super::histogram::Histogram;
-use super::lock;
 use super::switch::{Fault, Switch};
+use super::{Console, lock};
 
 /// Pairs of messages that are told from each other at most; there are fewer kinds of messages to any actor.
 const MOST_PAIRS: usize = 256;
@@ -78,43 +78,66 @@ type Pair = (Option<&'static str>, &'static str);
 /// Kept for each actor, written by its own thread alone but for the switch.
 #[derive(Debug)]
 pub(super) struct Meter {
+    pub(super) console: Console,
     pub(super) number: u64,
     pub(super) path: Arc<str>,
     pub(super) kind: &'static str,
     pub(super) switch: Switch,
-    waiting: AtomicUsize,
+    waiting: AtomicU32,
+    restarts: u32,
     handled: AtomicU64,
     busy_ns: AtomicU64,
-    restarts: u32,
+    /// What few actors ever have.
+    rare: OnceLock<Box<Rare>>,
+}
+
+#[derive(Debug, Default)]
+struct Rare {
     last_error: Mutex<Option<String>>,
+    failure: Mutex<Option<String>>,
     /// How many look closely.
     examiners: AtomicUsize,
-    is_examined: AtomicBool,
     latencies: Mutex<BTreeMap<Pair, (Histogram, Histogram)>>,
 }
 
 impl Meter {
     pub(super) fn new(
+        console: Console,
         number: u64,
         path: Arc<str>,
         kind: &'static str,
         restarts: u32,
         last_error: Option<String>,
     ) -> Self {
-        Self {
+        let meter = Self {
+            console,
             number,
             path,
             kind,
             switch: Switch::default(),
-            waiting: AtomicUsize::new(0),
+            waiting: AtomicU32::new(0),
+            restarts,
             handled: AtomicU64::new(0),
             busy_ns: AtomicU64::new(0),
-            restarts,
-            last_error: Mutex::new(last_error),
-            examiners: AtomicUsize::new(0),
-            is_examined: AtomicBool::new(false),
-            latencies: Mutex::default(),
+            rare: OnceLock::new(),
+        };
+        if last_error.is_some() {
+            *lock(&meter.rare().last_error) = last_error;
         }
+        meter
+    }
+
+    fn rare(&self) -> &Rare {
+        self.rare.get_or_init(Box::default)
+    }
+
+    /// The actor is about to end, because of this.
+    pub(super) fn note_failure(&self, reason: String) {
+        *lock(&self.rare().failure) = Some(reason);
+    }
+
+    pub(super) fn take_failure(&self) -> Option<String> {
+        self.rare.get().and_then(|rare| lock(&rare.failure).take())
     }
 
     /// Whether somebody starts it again from the journal when it ends.
@@ -124,7 +147,7 @@ impl Meter {
 
     /// So many messages wait now.
     pub(super) fn set_waiting(&self, waiting: usize) {
-        self.waiting.store(waiting, Ordering::Relaxed);
+        self.waiting.store(u32::try_from(waiting).unwrap_or(u32::MAX), Ordering::Relaxed);
     }
 
     /// A message is handled. Only the actor's own thread writes, so that no locked addition is needed.
@@ -137,27 +160,25 @@ impl Meter {
     }
 
     pub(super) fn last_error(&self) -> Option<String> {
-        lock(&self.last_error).clone()
+        self.rare.get().and_then(|rare| lock(&rare.last_error).clone())
     }
 
     pub(super) fn examine(&self) {
-        self.examiners.fetch_add(1, Ordering::Relaxed);
-        self.is_examined.store(true, Ordering::Relaxed);
+        self.rare().examiners.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn leave_alone(&self) {
-        if self.examiners.fetch_sub(1, Ordering::Relaxed) == 1 {
-            self.is_examined.store(false, Ordering::Relaxed);
-            lock(&self.latencies).clear();
+        let rare = self.rare();
+        if rare.examiners.fetch_sub(1, Ordering::Relaxed) == 1 {
+            lock(&rare.latencies).clear();
         }
     }
 
     /// Notes how long a message waited and took, when somebody looks closely.
     pub(super) fn note(&self, pair: Pair, waited_ns: Option<u64>, taken_ns: u64) {
-        if !self.is_examined.load(Ordering::Relaxed) {
-            return;
-        }
-        let mut latencies = lock(&self.latencies);
+        let examined = self.rare.get().filter(|rare| rare.examiners.load(Ordering::Relaxed) != 0);
+        let Some(rare) = examined else { return };
+        let mut latencies = lock(&rare.latencies);
         if latencies.len() < MOST_PAIRS || latencies.contains_key(&pair) {
             let (waited, taken) = latencies.entry(pair).or_default();
             waited_ns.into_iter().for_each(|ns| waited.add(ns));
@@ -166,7 +187,7 @@ impl Meter {
     }
 
     pub(super) fn latencies(&self) -> Vec<Latency> {
-        let latencies = lock(&self.latencies);
+        let latencies = lock(&self.rare().latencies);
         let each = latencies.iter().map(|((from, to), (waited, taken))| Latency {
             from: *from,
             to,
@@ -187,7 +208,7 @@ impl Meter {
             number: self.number,
             kind: self.kind,
             state,
-            waiting: self.waiting.load(Ordering::Relaxed),
+            waiting: self.waiting.load(Ordering::Relaxed) as usize,
             handled: self.handled.load(Ordering::Relaxed),
             busy_ns: self.busy_ns.load(Ordering::Relaxed),
             restarts: self.restarts,

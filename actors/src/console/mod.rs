@@ -1,20 +1,20 @@
 //! The actors as somebody sees them who looks: which there are, what each does, and a hand on them.
 //!
 //! ```text
-//!   anybody ──message──► Parcel ──► Intake ──► the actor's handler          one place that every message passes
-//!                          │          │
-//!                          │          └── Switch: paused, to be stopped, faults
+//!   anybody ──message──► Parcel ───────────────► the actor's handler          one place that every message passes
+//!                          │  └──► Held ──► ─┘
+//!                          │       while somebody looks, or a Switch is set: paused, to be stopped, faults
 //!                          └── Tap: who follows messages        Meter: counters
 //! ```
 //!
 //! Every actor of a server lives in a [`Context`], whose envelopes are [`parcel::Parcel`]s. While nobody looks a message costs
-//! two counters and a look at a switch; no clock is read. Who looks holds a [`Look`]: then parcels are stamped, and what
-//! takes time is measured. What a message says is never shown: its kind, its size, who it is about and how it went are.
+//! a counter and a look at a switch; no clock is read. Who looks holds a [`Look`]: then parcels are stamped, those that wait are
+//! counted, and what takes time is measured. What a message says is never shown: its kind, its size, who it is about and how it went are.
 
 mod cause;
 mod context;
+mod held;
 mod histogram;
-mod intake;
 mod life;
 mod meter;
 mod parcel;
@@ -22,7 +22,7 @@ mod subject;
 mod switch;
 mod tap;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
@@ -80,7 +80,8 @@ pub struct Console(Arc<Shared>);
 #[derive(Debug, Default)]
 struct Shared {
     numbers: AtomicU64,
-    roster: Mutex<BTreeMap<(Arc<str>, u64), Arc<Meter>>>,
+    /// By number.
+    roster: Mutex<HashMap<u64, Arc<Meter>>>,
     scars: Mutex<HashMap<Arc<str>, Scar>>,
     taps: RwLock<Vec<Tap>>,
 }
@@ -100,15 +101,11 @@ impl Console {
     /// How the actors at and below a path stand; `/` is above all.
     #[must_use]
     pub fn sample(&self, under: &str) -> Vec<ActorSample> {
-        let meters: Vec<Arc<Meter>> = {
+        let mut meters: Vec<Arc<Meter>> = {
             let roster = lock(&self.0.roster);
-            let from = (Arc::from(if under == "/" { "" } else { under }), 0);
-            let within = roster.range(from..).take_while(|((path, _), _)| path.starts_with(under));
-            within
-                .filter(|((path, _), _)| is_within(path, under))
-                .map(|(_, meter)| Arc::clone(meter))
-                .collect()
+            roster.values().filter(|meter| is_within(&meter.path, under)).map(Arc::clone).collect()
         };
+        meters.sort_unstable_by(|a, b| (&a.path, a.number).cmp(&(&b.path, b.number)));
         meters.iter().map(|meter| meter.sample()).collect()
     }
 
@@ -191,10 +188,9 @@ impl Console {
 
     /// The newest actor at a path: an earlier one may not have ended yet.
     fn find(&self, path: &str) -> Option<Arc<Meter>> {
-        let path: Arc<str> = Arc::from(path);
         let roster = lock(&self.0.roster);
-        let here = roster.range((Arc::clone(&path), 0)..=(path, u64::MAX)).next_back();
-        here.map(|(_, meter)| Arc::clone(meter))
+        let here = roster.values().filter(|meter| *meter.path == *path);
+        here.max_by_key(|meter| meter.number).map(Arc::clone)
     }
 
     fn enter(&self, path: Arc<str>, kind: &'static str) -> Arc<Meter> {
@@ -203,13 +199,13 @@ impl Console {
             let scars = lock(&self.0.scars);
             if scars.is_empty() { Scar::default() } else { scars.get(&path).cloned().unwrap_or_default() }
         };
-        let meter = Arc::new(Meter::new(number, path, kind, scar.ends, scar.last_error));
-        lock(&self.0.roster).insert((Arc::clone(&meter.path), number), Arc::clone(&meter));
+        let meter = Arc::new(Meter::new(self.clone(), number, path, kind, scar.ends, scar.last_error));
+        lock(&self.0.roster).insert(number, Arc::clone(&meter));
         meter
     }
 
     fn leave(&self, meter: &Meter, ending: Ending) {
-        lock(&self.0.roster).remove(&(Arc::clone(&meter.path), meter.number));
+        lock(&self.0.roster).remove(&meter.number);
         let mut scars = lock(&self.0.scars);
         let last_error = match ending {
             Ending::InOrder => {

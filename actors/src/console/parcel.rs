@@ -12,7 +12,7 @@ use super::cause::{Cause, within};
 use super::context::{Context, kind};
 use super::switch::Fault;
 use super::tap::{Followed, Outcome};
-use super::{Shared, is_watched, subject};
+use super::{Console, is_watched, subject};
 use crate::clock::ticks;
 
 /// Who sends what is sent on this thread now.
@@ -86,7 +86,13 @@ where
     fn handle(&mut self, actor: &mut A, ctx: &mut Context<A>) {
         let Some(message) = self.message.take() else { return };
         let (reply, cause) = (self.reply.take(), self.cause.take());
-        let fault = ctx.fault.take();
+        if ctx.sets_aside() {
+            let parcel = Self { message: Some(message), reply, cause, stamp: self.stamp.take() };
+            ctx.set_aside(Envelope::with_proxy(Box::new(parcel)));
+            return;
+        }
+        ctx.meter.count();
+        let fault = ctx.take_fault();
         if is_watched() || fault.is_some() {
             let stamp = self.stamp.take();
             Watched { message, reply, cause, stamp, fault }.handle(actor, ctx);
@@ -116,10 +122,10 @@ where
     {
         let begun = ticks();
         let mut told = self.begin(begun, ctx);
-        let (console, path) = (Arc::clone(&ctx.console), Arc::clone(&ctx.meter.path));
-        let tell = told.is_followed.then(|| Arc::clone(&console));
+        let (console, path) = (ctx.meter.console.clone(), Arc::clone(&ctx.meter.path));
+        let tell = told.is_followed.then_some(console);
         if let Some(outcome) = self.befalls() {
-            told.end(tell.as_deref(), outcome);
+            told.end(tell.as_ref(), outcome);
             if outcome == Outcome::Crashed {
                 panic!("made to break over {} by the console", told.message.kind);
             }
@@ -129,7 +135,7 @@ where
         if let Some(console) = &tell
             && let Some(reply) = self.reply.take()
         {
-            self.reply = Some(watch_answer(reply, told.message.clone(), begun, Arc::clone(console)));
+            self.reply = Some(watch_answer(reply, told.message.clone(), begun, console.clone()));
         }
         let Self { message, reply, cause, .. } = self;
         let pair = (told.message.during, told.message.kind);
@@ -142,9 +148,9 @@ where
         match done {
             // Who follows is told of it with its answer.
             Ok(()) if awaits => {}
-            Ok(()) => told.end(tell.as_deref(), Outcome::Handled),
+            Ok(()) => told.end(tell.as_ref(), Outcome::Handled),
             Err(panic) => {
-                told.end(tell.as_deref(), Outcome::Broke);
+                told.end(tell.as_ref(), Outcome::Broke);
                 resume_unwind(panic)
             }
         }
@@ -157,7 +163,7 @@ where
         let Origin { path: from, during } = stamp.map(|stamp| stamp.origin).unwrap_or_default();
         let to = Arc::clone(&ctx.meter.path);
         let cause = self.cause.as_ref().map(Cause::id);
-        let is_followed = ctx.console.is_followed(&to, from.as_deref(), cause);
+        let is_followed = ctx.meter.console.0.is_followed(&to, from.as_deref(), cause);
         let message = Followed {
             to,
             from,
@@ -195,10 +201,10 @@ struct Told {
 }
 
 impl Told {
-    fn end(&mut self, console: Option<&Shared>, outcome: Outcome) {
+    fn end(&mut self, console: Option<&Console>, outcome: Outcome) {
         self.message.outcome = outcome;
         if let Some(console) = console {
-            console.tell(&self.message);
+            console.0.tell(&self.message);
         }
     }
 }
@@ -208,7 +214,7 @@ fn watch_answer<R: Send + 'static>(
     reply: Sender<R>,
     mut message: Followed,
     begun: u64,
-    console: Arc<Shared>,
+    console: Console,
 ) -> Sender<R> {
     let (sender, answer) = channel();
     actix::spawn(async move {
@@ -219,7 +225,7 @@ fn watch_answer<R: Send + 'static>(
             Ok(_) => Outcome::Answered,
             Err(_) => Outcome::Unanswered,
         };
-        console.tell(&message);
+        console.0.tell(&message);
         if let Ok(answer) = answer {
             // Nobody may be waiting any more.
             let _ = reply.send(answer);

@@ -1,7 +1,7 @@
 //! A hand on an actor: pause it, have it stop, have something go wrong.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ const FAULT: u8 = 4;
 #[derive(Debug, Default)]
 pub(super) struct Switch {
     bits: AtomicU8,
-    orders: Mutex<Orders>,
+    orders: OnceLock<Box<Mutex<Orders>>>,
     /// That of the actor's task, which stays the same all its life.
     waker: Mutex<Option<Waker>>,
 }
@@ -68,6 +68,10 @@ pub(super) struct Pause {
 }
 
 impl Switch {
+    fn orders(&self) -> &Mutex<Orders> {
+        self.orders.get_or_init(Box::default)
+    }
+
     /// Whether anything is out of the usual.
     pub(super) fn is_set(&self) -> bool {
         self.bits.load(Ordering::Acquire) != 0
@@ -82,7 +86,7 @@ impl Switch {
     }
 
     pub(super) fn pause(&self, limit: Duration) {
-        let mut orders = lock(&self.orders);
+        let mut orders = lock(self.orders());
         orders.pauses += 1;
         orders.limit = limit;
         self.bits.fetch_or(PAUSED, Ordering::Release);
@@ -99,14 +103,14 @@ impl Switch {
 
     /// Ends a pause whose limit has passed, if that is still the one in force.
     pub(super) fn end(&self, pause: Pause) {
-        let orders = lock(&self.orders);
+        let orders = lock(self.orders());
         if orders.pauses == pause.number {
             self.bits.fetch_and(!PAUSED, Ordering::AcqRel);
         }
     }
 
     pub(super) fn in_force(&self) -> Option<Pause> {
-        let orders = lock(&self.orders);
+        let orders = lock(self.orders());
         self.is_paused().then_some(Pause { number: orders.pauses, limit: orders.limit })
     }
 
@@ -116,21 +120,21 @@ impl Switch {
     }
 
     pub(super) fn inject(&self, fault: Fault) {
-        let mut orders = lock(&self.orders);
+        let mut orders = lock(self.orders());
         orders.fault = Some(fault);
         self.bits.fetch_or(FAULT, Ordering::Release);
     }
 
     /// What is to go wrong with the message that is next.
     pub(super) fn take_fault(&self) -> Option<Fault> {
-        let mut orders = lock(&self.orders);
+        let mut orders = lock(self.orders());
         self.bits.fetch_and(!FAULT, Ordering::AcqRel);
         orders.fault.take()
     }
 
     /// What is waiting to go wrong.
     pub(super) fn fault(&self) -> Option<Fault> {
-        if self.bits.load(Ordering::Acquire) & FAULT == 0 { None } else { lock(&self.orders).fault }
+        if self.bits.load(Ordering::Acquire) & FAULT == 0 { None } else { lock(self.orders()).fault }
     }
 
     /// Whom to wake when something changes.
