@@ -24,6 +24,7 @@ use tokio::sync::oneshot;
 use super::{Cluster, Done};
 use crate::journal::{MAX_TRIES, RecordError, Recorded, pause_after};
 use crate::node::Cease;
+use crate::registry::Ending;
 
 /// Events that have been applied and are not durable yet, oldest first.
 #[derive(Default)]
@@ -89,7 +90,7 @@ impl Cluster {
         }
         let Some(next) = next.map(Arc::new) else {
             // Events that found no cluster: dropping `done` says so, and there is nothing to be live for.
-            self.end_in_order(ctx);
+            self.end(Ending::Rest, ctx);
             return;
         };
         self.told.hear(&next, &events);
@@ -158,7 +159,7 @@ impl Cluster {
             for node in self.nodes.values() {
                 node.do_send(Cease);
             }
-            self.end_in_order(ctx);
+            self.end(Ending::Fenced, ctx);
         } else {
             ctx.stop();
         }
