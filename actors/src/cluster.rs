@@ -37,7 +37,7 @@ use crate::estimate::{Estimates, sample};
 use crate::journal::{Journal, RecordError, Snapshots};
 use crate::node::{Colleagues, Node, Retire, Withdraw};
 use crate::pace::Pace;
-use crate::registry::Registry;
+use crate::registry::{Ending, Registry};
 use farewell::Farewell;
 use held_back::HeldBack;
 use recording::Recordings;
@@ -136,8 +136,9 @@ impl Cluster {
         }
     }
 
-    fn end_in_order(&mut self, ctx: &mut Context<Self>) {
-        self.farewell.in_order = true;
+    /// Ends on purpose.
+    fn end(&mut self, ending: Ending, ctx: &mut Context<Self>) {
+        self.farewell.ending = ending;
         ctx.stop();
     }
 

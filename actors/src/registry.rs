@@ -17,7 +17,7 @@ mod pools;
 mod supervise;
 mod tell;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use actix::fut::wrap_future;
@@ -30,7 +30,7 @@ use tokio::sync::oneshot;
 
 pub use ancestry::{HandDown, Leave, Rely};
 pub use load::{FindError, event, read, read_at};
-pub use message::{Create, Find, FindPool, ListPools, Look, Stopped, Tell, TellAt, TellError};
+pub use message::{Create, Ending, Find, FindPool, ListPools, Look, Stopped, Tell, TellAt, TellError};
 
 use crate::blocking;
 use crate::callbacks::Gate;
@@ -90,6 +90,9 @@ pub struct Registry {
     loading: HashMap<ClusterId, Vec<Asker>>,
     /// Failures in a row; a cluster that then rests in order starts over.
     failures: HashMap<ClusterId, u32>,
+    /// What other servers have taken over. Whatever time makes due there is theirs to do: two servers that took a cluster from
+    /// each other whenever its lease is over would never get to end it. One that is asked for here is this server's again.
+    taken_over: HashSet<ClusterId>,
     /// What had something to do when the server started, and is not read yet.
     to_take_up: VecDeque<ClusterId>,
     /// Which pools of tenants keep that get theirs from here.
@@ -137,6 +140,7 @@ impl Registry {
             live,
             loading,
             failures,
+            taken_over: HashSet::new(),
             to_take_up: VecDeque::new(),
             limit: RunningLimit::default(),
             gate: None,
@@ -221,6 +225,7 @@ impl Registry {
         ctx.spawn(wrap_future(loaded).map(move |loaded, registry: &mut Self, ctx| {
             let loaded = loaded.unwrap_or_else(|fault| Err(FindError::Unreadable(id, fault.to_string())));
             let found = loaded.map(|(state, epoch)| {
+                registry.taken_over.remove(&id);
                 let tenant = state.account.tenant_id.clone();
                 registry.start(id, &tenant, Some(state), epoch, ctx)
             });

@@ -14,6 +14,7 @@ use super::{Cluster, Done};
 use crate::console::Context;
 use crate::janitor::{Deadline, TimeUp};
 use crate::journal::RecordError;
+use crate::registry::Ending;
 
 pub(super) type Answer<T> = ResponseFuture<Result<T, OperateError>>;
 
@@ -167,7 +168,7 @@ impl Handler<TimeUp> for Cluster {
             Deadline::Pause { task, .. } => self.offer_again(task, ctx),
             Deadline::Queue { task, .. } => self.overdue(task, ctx),
             Deadline::Straggler { task, attempt, .. } => self.straggles(task, attempt),
-            Deadline::Idle(_) if self.is_idle() => self.end_in_order(ctx),
+            Deadline::Idle(_) if self.is_idle() => self.end(Ending::Rest, ctx),
             Deadline::Idle(_)
             | Deadline::Attempt { .. }
             | Deadline::Lease(_)

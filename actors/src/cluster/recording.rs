@@ -25,6 +25,7 @@ use super::{Cluster, Done};
 use crate::console::{Cause, Context, within};
 use crate::journal::{MAX_TRIES, RecordError, Recorded, pause_after};
 use crate::node::Cease;
+use crate::registry::Ending;
 
 /// Events that have been applied and are not durable yet, oldest first.
 #[derive(Default)]
@@ -90,7 +91,7 @@ impl Cluster {
         }
         let Some(next) = next.map(Arc::new) else {
             // Events that found no cluster: dropping `done` says so, and there is nothing to be live for.
-            self.end_in_order(ctx);
+            self.end(Ending::Rest, ctx);
             return;
         };
         self.told.hear(&next, &events);
@@ -161,7 +162,7 @@ impl Cluster {
             for node in self.nodes.values() {
                 node.do_send(Cease);
             }
-            self.end_in_order(ctx);
+            self.end(Ending::Fenced, ctx);
         } else {
             ctx.fail(fault.to_string());
         }

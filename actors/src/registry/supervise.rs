@@ -10,7 +10,7 @@ use cooperage_schema::{ClusterRow, StoreError};
 use serde::Deserialize;
 use slog::{error, info, warn};
 
-use super::{Find, FindError, Registry, Stopped};
+use super::{Ending, Find, FindError, Registry, Stopped};
 use crate::blocking;
 use crate::console::Context;
 use crate::janitor::{Arm, Deadline};
@@ -106,16 +106,18 @@ fn warning_at(cluster: &ClusterRow) -> Option<i64> {
 impl Handler<Stopped> for Registry {
     type Result = ();
 
-    fn handle(&mut self, Stopped { id, generation, failed }: Stopped, ctx: &mut Self::Context) {
+    fn handle(&mut self, Stopped { id, generation, ending }: Stopped, ctx: &mut Self::Context) {
         let is_current = self.live.get(&id).is_some_and(|live| live.generation == generation);
         if !is_current {
             return;
         }
         self.live.remove(&id);
-        if failed {
-            self.revive_later(id, "its actor ended", ctx);
-        } else {
-            self.failures.remove(&id);
+        if ending == Ending::Failed {
+            return self.revive_later(id, "its actor ended", ctx);
+        }
+        self.failures.remove(&id);
+        if ending == Ending::Fenced {
+            self.taken_over.insert(id);
         }
     }
 }
