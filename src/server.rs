@@ -197,12 +197,10 @@ fn start_actors(
 ) -> Result<AppState, ServeError> {
     let store = vault.store().clone();
     let estimates = Estimates::new(store.durations()?);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let limit = RunningLimit::new(settings.workers.max_running_tasks);
     let console = Console::default();
-    let pool = WorkerPool::new(settings.workers.local)
-        .within(limit.clone(), SUPERADMIN)
-        .live(&console, pool_path(SUPERADMIN));
+    let pool = WorkerPool::new(settings.workers.local).within(limit.clone(), SUPERADMIN);
+    let pool = pool.live(&console, pool_path(SUPERADMIN));
     let callbacks = callback_office(&settings, &store, &clock, runtime, logger)?;
     let calls = Callbacks::new(Arc::clone(&callbacks)).live(&console, "/callbacks");
     let recorded = Arc::new(Notify::new());
@@ -221,7 +219,7 @@ fn start_actors(
         estimates: estimates.clone(),
         clock: Arc::clone(&clock),
         logger: logger.clone(),
-        arbiters: (0..threads).map(|_| Arbiter::new()).collect(),
+        arbiters: arbiters(),
         console: console.clone(),
     };
     let (handover, journal, log) = (office.handover.clone(), office.journal.clone(), office.log.clone());
@@ -257,6 +255,12 @@ fn start_actors(
         console,
         stopping: CancellationToken::new(),
     })
+}
+
+/// One for each processor.
+fn arbiters() -> Vec<Arbiter> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    (0..threads).map(|_| Arbiter::new()).collect()
 }
 
 /// The registry, and who probes the clusters in it.
