@@ -19,7 +19,7 @@ DEMO_DIR ?= /var/lib/cooperage-demo
 USER_RUSTFLAGS := $(RUSTFLAGS)
 export RUSTFLAGS = $(strip $(USER_RUSTFLAGS) $(if $(shell command -v mold),-C link-arg=-fuse-ld=mold))
 
-.PHONY: help demo demo-clean test check lint unit web web-check web-test fuzz simulate states mutants fmt bench run build dist audit packages rust root
+.PHONY: help demo demo-clean test check lint unit web web-check web-test web-scale fuzz simulate states mutants fmt bench run build dist audit packages rust root
 .NOTPARALLEL:
 
 help: ## What can be done here
@@ -90,6 +90,9 @@ web-check: ## Types, words and unit tests of the web interface
 
 web-test: rust web ## The web interface in a browser, with a server and machines of its own; needs root
 	$(CARGO) test --locked $(FEATURES) --test e2e browser -- --nocapture
+
+web-scale: build ## What the web interface costs with 200 clusters of 50 machines, measured in a browser
+	npm --prefix web run --silent scale
 
 dist: rust packages web ## The binary to give to others: smaller, and long in the making
 	$(CARGO) build --profile dist --locked
