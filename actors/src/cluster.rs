@@ -24,7 +24,7 @@ mod report;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use actix::{Actor, ActorContext, Addr, Context};
+use actix::{Actor, ActorContext, Addr};
 use cooperage_domain::cluster::{self, CareChange, ClusterStatus, Event, Told};
 use cooperage_domain::id::{ClusterId, NodeId};
 use slog::{Logger, info, o};
@@ -32,6 +32,7 @@ use slog::{Logger, info, o};
 pub use message::{Begin, Begun, Found, GetState, NodeFailed, Operate, OperateAt, OperateError, Report};
 
 use crate::clock::SharedClock;
+use crate::console::{Console, Context};
 use crate::estimate::{Estimates, sample};
 use crate::journal::{Journal, RecordError, Snapshots};
 use crate::node::{Colleagues, Node, Retire, Withdraw};
@@ -58,6 +59,8 @@ pub struct Surroundings {
     pub pace: Pace,
     /// Where to log.
     pub logger: Logger,
+    /// Where its nodes can be seen.
+    pub console: Console,
 }
 
 /// Which cluster an actor is, and by what right.

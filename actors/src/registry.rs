@@ -21,9 +21,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use actix::fut::wrap_future;
-use actix::{
-    Actor, ActorFutureExt, Addr, Arbiter, AsyncContext, Context, Handler, ResponseActFuture, ResponseFuture,
-};
+use actix::{Actor, ActorFutureExt, Addr, Arbiter, AsyncContext, Handler, ResponseActFuture, ResponseFuture};
 use cooperage_domain::cluster::{self, Event};
 use cooperage_domain::id::ClusterId;
 use cooperage_schema::{Store, Vault};
@@ -38,6 +36,7 @@ use crate::blocking;
 use crate::callbacks::Gate;
 use crate::clock::SharedClock;
 use crate::cluster::{Cluster, Found, Identity, OperateError, Surroundings};
+use crate::console::{Console, Context, Live as _};
 use crate::estimate::Estimates;
 use crate::handover::Handover;
 use crate::janitor::Janitor;
@@ -74,6 +73,8 @@ pub struct Office {
     pub logger: Logger,
     /// Clusters are spread over these.
     pub arbiters: Vec<Arbiter>,
+    /// Where actors can be seen.
+    pub console: Console,
 }
 
 /// Who is where.
@@ -109,6 +110,18 @@ struct Live {
 }
 
 type Asker = oneshot::Sender<Result<Addr<Cluster>, FindError>>;
+
+/// Where the actor of a cluster lives, for whoever looks.
+#[must_use]
+pub fn cluster_path(id: ClusterId) -> String {
+    format!("/clusters/{id}")
+}
+
+/// Where the worker pool of a tenant, by internal id, lives, for whoever looks.
+#[must_use]
+pub fn pool_path(tenant: &str) -> String {
+    format!("/pools/{tenant}")
+}
 
 impl Registry {
     /// Without live clusters; those with something to do start with it.
@@ -152,7 +165,8 @@ impl Registry {
     /// The worker pool of a tenant. One without workers has a pool all the same: its tasks wait there until it gets some.
     pub(crate) fn pool(&mut self, tenant: &str) -> Addr<WorkerPool> {
         let pools = &mut self.office.pools;
-        let pool = || WorkerPool::new(0).within(self.limit.clone(), tenant).start();
+        let console = &self.office.console;
+        let pool = || WorkerPool::new(0).within(self.limit.clone(), tenant).live(console, pool_path(tenant));
         pools.entry(tenant.to_owned()).or_insert_with(pool).clone()
     }
 
@@ -174,6 +188,7 @@ impl Registry {
             clock: Arc::clone(&office.clock),
             pace: self.pace,
             logger: office.logger.clone(),
+            console: office.console.clone(),
         }
     }
 
@@ -189,10 +204,11 @@ impl Registry {
         self.started += 1;
         let generation = self.started;
         let index = usize::try_from(id.0).unwrap_or_default() % self.office.arbiters.len().max(1);
+        let path = cluster_path(id);
         let actor = move || Cluster::new(Identity { id, epoch, generation }, state, surroundings);
         let address = match self.office.arbiters.get(index) {
-            Some(arbiter) => Cluster::start_in_arbiter(&arbiter.handle(), move |_| actor()),
-            None => actor().start(),
+            Some(arbiter) => Cluster::live_on(&arbiter.handle(), &self.office.console, path, actor),
+            None => actor().live(&self.office.console, path),
         };
         self.live.insert(id, Live { address: address.clone(), generation });
         address

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actix::{ActorContext, AsyncContext, Context, Handler, ResponseFuture};
+use actix::{AsyncContext, Handler, ResponseFuture};
 use cooperage_domain::cluster::{self, Command, Event, Refusal, decide};
 use slog::error;
 use tokio::sync::oneshot;
@@ -11,6 +11,7 @@ use super::message::{Begin, Begun, Found, GetState, NodeFailed, Operate, Operate
 use super::pursue::unexpandable;
 use super::recording::Seen;
 use super::{Cluster, Done};
+use crate::console::Context;
 use crate::janitor::{Deadline, TimeUp};
 use crate::journal::RecordError;
 use crate::registry::Ending;
@@ -155,7 +156,7 @@ impl Handler<NodeFailed> for Cluster {
 
     fn handle(&mut self, failed: NodeFailed, ctx: &mut Self::Context) {
         error!(self.logger, "a node's actor failed, and its cluster's with it"; "node" => failed.node.to_string());
-        ctx.stop();
+        ctx.fail(format!("the actor of node {} failed", failed.node));
     }
 }
 

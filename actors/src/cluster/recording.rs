@@ -15,13 +15,14 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use actix::{ActorContext, AsyncContext, Context, Handler, Message};
+use actix::{AsyncContext, Handler, Message};
 use cooperage_domain::cluster::{self, Effect, Event, apply};
 use cooperage_schema::{Append, AppendError};
 use slog::{error, warn};
 use tokio::sync::oneshot;
 
 use super::{Cluster, Done};
+use crate::console::{Cause, Context, within};
 use crate::journal::{MAX_TRIES, RecordError, Recorded, pause_after};
 use crate::node::Cease;
 use crate::registry::Ending;
@@ -113,6 +114,7 @@ impl Cluster {
         }
         let seen_by = Vec::new();
         self.recordings.under_way.push_back(Recording { append, events, effects, done, seen_by });
+        ctx.finish_first(true);
     }
 
     /// Shows the cluster as it is now, once that is durable.
@@ -129,9 +131,9 @@ impl Cluster {
 
     fn give(&mut self, append: &Arc<Append>, ctx: &Context<Self>) {
         self.recordings.unanswered += 1;
-        let (round, address) = (self.recordings.round, ctx.address());
+        let (round, address, cause) = (self.recordings.round, ctx.address(), Cause::current());
         self.surroundings.journal.append(Arc::clone(append), move |result| {
-            address.do_send(Durable { round, result });
+            within(cause, || address.do_send(Durable { round, result }));
         });
     }
 
@@ -139,6 +141,7 @@ impl Cluster {
     fn acknowledge(&mut self, ctx: &mut Context<Self>) {
         let Some(recording) = self.recordings.under_way.pop_front() else { return };
         let Recording { append, events, effects, done, seen_by } = recording;
+        ctx.finish_first(!self.recordings.is_empty());
         self.surroundings.journal.tell(&append);
         self.announce(&events);
         self.pursue(effects, ctx);
@@ -161,7 +164,7 @@ impl Cluster {
             }
             self.end(Ending::Fenced, ctx);
         } else {
-            ctx.stop();
+            ctx.fail(fault.to_string());
         }
         for recording in std::mem::take(&mut self.recordings.under_way) {
             (recording.done)(self, Err(fault.clone()), ctx);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use actix::fut::wrap_future;
-use actix::{ActorFutureExt, AsyncContext, Context, Handler, Message};
+use actix::{ActorFutureExt, AsyncContext, Handler, Message};
 use cooperage_domain::cluster::ClusterStatus;
 use cooperage_domain::id::ClusterId;
 use cooperage_schema::{ClusterRow, StoreError};
@@ -12,6 +12,7 @@ use slog::{error, info, warn};
 
 use super::{Ending, Find, FindError, Registry, Stopped};
 use crate::blocking;
+use crate::console::Context;
 use crate::janitor::{Arm, Deadline};
 
 /// Clusters that are read at the same time when the server starts: enough to keep the database busy, and few enough that the
