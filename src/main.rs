@@ -2,6 +2,7 @@
 
 mod allocator;
 mod api;
+mod book;
 mod cli;
 mod client_tls;
 mod config;
