@@ -9,6 +9,8 @@ mod config;
 mod documents;
 mod exports;
 mod provisioner;
+#[cfg(test)]
+mod reference;
 mod server;
 mod web;
 

@@ -1,7 +1,7 @@
 //! The command line: everything a person types, and everything it answers.
 
 mod apply;
-mod args;
+pub mod args;
 mod audit;
 mod bench;
 mod callback;
@@ -16,7 +16,7 @@ mod difference;
 mod drafted_cluster;
 mod duration;
 mod entity;
-mod exit_code;
+pub mod exit_code;
 mod failure;
 #[cfg(test)]
 pub mod golden;
