@@ -19,7 +19,7 @@ DEMO_DIR ?= /var/lib/cooperage-demo
 USER_RUSTFLAGS := $(RUSTFLAGS)
 export RUSTFLAGS = $(strip $(USER_RUSTFLAGS) $(if $(shell command -v mold),-C link-arg=-fuse-ld=mold))
 
-.PHONY: help demo demo-clean test check lint unit web book web-check web-test fuzz simulate states mutants fmt bench run build dist audit packages rust root
+.PHONY: help demo demo-clean test check lint unit web book web-check web-test fuzz simulate states mutants fmt bench run build dist deb container audit packages rust root
 .NOTPARALLEL:
 
 help: ## What can be done here
@@ -96,6 +96,21 @@ web-test: rust web book ## The web interface in a browser, with a server and mac
 
 dist: rust packages web book ## The binary to give to others: smaller, and long in the making
 	$(CARGO) build --profile dist --locked
+
+# What the package is made of; `PROFILE=release` is quicker to build, and larger.
+PROFILE ?= dist
+
+deb: rust packages web book ## The Debian package, in target/debian
+	@$(CARGO) deb --version >/dev/null 2>&1 || { echo "cargo-deb is not installed: $(CARGO) install --locked cargo-deb" >&2; exit 1; }
+	$(CARGO) build --profile $(PROFILE) --locked
+	@rm -rf target/deb-parts && mkdir -p target/deb-parts
+	@target/$(PROFILE)/cooperage man --dir target/deb-parts/man
+	@for shell in bash zsh fish; do target/$(PROFILE)/cooperage completion $$shell > target/deb-parts/cooperage.$$shell || exit 1; done
+	$(CARGO) deb --no-build --profile $(PROFILE)
+
+container: ## The container image cooperage, of the Debian package; needs docker or podman
+	@ls target/debian/cooperage_*.deb >/dev/null 2>&1 || { echo "There is no package yet: make deb" >&2; exit 1; }
+	@$$(command -v podman || command -v docker || echo docker) build -f etc/container/Containerfile -t cooperage .
 
 audit: ## Licences, sources and advisories of dependencies
 	@$(CARGO) deny --version >/dev/null 2>&1 || \

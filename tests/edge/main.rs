@@ -11,6 +11,7 @@ mod lab;
 mod limits;
 mod papers;
 mod parts;
+mod service;
 mod stop;
 mod tags;
 mod tls;

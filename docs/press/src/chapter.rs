@@ -284,7 +284,11 @@ fn drawing(text: &str, words: &str) -> Option<String> {
     // An empty line would end the markup for those who read it as Markdown.
     let lines: Vec<&str> = drawn.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let opening = format!("<svg class=\"picture\" role=\"img\" aria-label=\"{}\" ", escaped(words));
-    Some(lines.join("\n").replacen("<svg ", &opening, 1))
+    let drawn = lines.join("\n").replacen("<svg ", &opening, 1);
+    // Small on a phone it could not be read; it is moved there instead.
+    Some(format!(
+        "<span class=\"drawing\" tabindex=\"0\" role=\"group\" aria-label=\"Picture\">{drawn}</span>"
+    ))
 }
 
 #[cfg(test)]

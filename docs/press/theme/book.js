@@ -121,7 +121,7 @@ document.addEventListener('click', (event) => {
 // --- Keys ---------------------------------------------------------------------------------------------------------------------
 
 document.addEventListener('keydown', (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, .wide, pre')) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, .wide, .drawing, pre')) return;
   if (event.key === '/') {
     event.preventDefault();
     field.focus();
