@@ -44,6 +44,8 @@ export const de: Words = {
     operations: 'Betrieb',
     create: 'Neuer Cluster',
     profile: 'Profil',
+    help: 'Hilfe',
+    book: 'Das Buch (englisch)',
     palette: 'Gehe zu …',
     paletteHint: 'Name eines Clusters, einer Seite oder eines Befehls',
     paletteNothing: 'Nichts heißt so.',

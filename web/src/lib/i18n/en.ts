@@ -42,6 +42,8 @@ export const en = {
     operations: 'Operations',
     create: 'New cluster',
     profile: 'Profile',
+    help: 'Help',
+    book: 'The book',
     palette: 'Go to …',
     paletteHint: 'Type the name of a cluster, a page or a command',
     paletteNothing: 'Nothing is called that.',
