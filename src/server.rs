@@ -11,6 +11,7 @@ pub mod open_files;
 pub mod plugins;
 mod resource_place;
 mod retention;
+pub mod systemd;
 mod tls;
 mod worker_control;
 

@@ -161,10 +161,13 @@ async fn status() -> HttpResponse {
     HttpResponse::Ok().content_type("text/plain; charset=utf-8").body("OK\n")
 }
 
-/// The web interface, which has every path that the interface for programs has not.
+/// The book and the web interface, which have every path that the interface for programs has not.
 async fn unknown_path(request: HttpRequest) -> Result<HttpResponse, Problem> {
     let is_for_people = request.app_data::<Port>() == Some(&Port::User);
-    if let Some(page) = is_for_people.then(|| crate::web::answer(&request)).flatten() {
+    if let Some(page) = is_for_people
+        .then(|| crate::book::answer(&request).or_else(|| crate::web::answer(&request)))
+        .flatten()
+    {
         return Ok(page);
     }
     let detail = format!("there is nothing at {} {}", request.method(), request.path());

@@ -2,7 +2,7 @@
 
 mod actor_console;
 mod apply;
-mod args;
+pub mod args;
 mod audit;
 mod bench;
 mod callback;
@@ -17,7 +17,7 @@ mod difference;
 mod drafted_cluster;
 mod duration;
 mod entity;
-mod exit_code;
+pub mod exit_code;
 mod failure;
 #[cfg(test)]
 pub mod golden;
