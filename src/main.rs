@@ -8,6 +8,7 @@ mod client_tls;
 mod config;
 mod documents;
 mod exports;
+mod metrics;
 mod provisioner;
 #[cfg(test)]
 mod reference;

@@ -47,6 +47,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::{self, AppState};
 use crate::config::Settings;
+use crate::metrics::Metrics;
 use courier::HttpCourier;
 use plugins::Installed;
 use worker_control::HttpWorkerControl;
@@ -203,7 +204,9 @@ fn start_actors(
     let callbacks = callback_office(&settings, &store, &clock, runtime, logger)?;
     let calls = Callbacks::new(Arc::clone(&callbacks)).start();
     let recorded = Arc::new(Notify::new());
+    let metrics = Arc::new(Metrics::new());
     let journal = Journal::new(store.journal())
+        .with_counting(metrics.counting())
         .with_callbacks(calls.clone().recipient())
         .with_recorded(Arc::clone(&recorded));
     let office = Office {
@@ -250,6 +253,7 @@ fn start_actors(
         clock,
         logger: logger.clone(),
         log,
+        metrics,
         stopping: CancellationToken::new(),
     })
 }
