@@ -13,6 +13,8 @@ mod provisioner;
 #[cfg(test)]
 mod reference;
 mod server;
+#[cfg(feature = "otel")]
+mod traces;
 mod web;
 
 use std::process::ExitCode;

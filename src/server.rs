@@ -30,7 +30,7 @@ use cooperage_actors::fleet::{Fleet, FleetOffice, Roll};
 use cooperage_actors::handover::Handover;
 use cooperage_actors::health::{HealthMonitor, HealthOffice};
 use cooperage_actors::janitor::Janitor;
-use cooperage_actors::journal::Journal;
+use cooperage_actors::journal::{Counting, Journal};
 use cooperage_actors::provisioner::Provisioner;
 use cooperage_actors::registry::{Office, Registry};
 use cooperage_actors::task_log::TaskLog;
@@ -206,7 +206,7 @@ fn start_actors(
     let recorded = Arc::new(Notify::new());
     let metrics = Arc::new(Metrics::new());
     let journal = Journal::new(store.journal())
-        .with_counting(metrics.counting())
+        .with_counting(counting(&metrics, &settings, &store, logger)?)
         .with_callbacks(calls.clone().recipient())
         .with_recorded(Arc::clone(&recorded));
     let office = Office {
@@ -256,6 +256,27 @@ fn start_actors(
         metrics,
         stopping: CancellationToken::new(),
     })
+}
+
+/// Who is told of everything that becomes durable.
+fn counting(
+    metrics: &Arc<Metrics>,
+    settings: &Settings,
+    store: &Store,
+    logger: &Logger,
+) -> Result<Counting, ServeError> {
+    #[cfg(feature = "otel")]
+    return Ok(crate::traces::beside(metrics.counting(), &settings.telemetry, store, logger)?);
+    #[cfg(not(feature = "otel"))]
+    {
+        let (url, _) = (&settings.telemetry.traces_url, (store, logger));
+        let fault = "is set, and this program cannot send traces";
+        let remedy = "leave it empty, or build the program with --features otel";
+        match url.is_empty() {
+            true => Ok(metrics.counting()),
+            false => Err(Invalid::new("telemetry.traces_url", url, fault, remedy).into()),
+        }
+    }
 }
 
 /// The registry, and who probes the clusters in it.
