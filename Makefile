@@ -19,7 +19,7 @@ DEMO_DIR ?= /var/lib/cooperage-demo
 USER_RUSTFLAGS := $(RUSTFLAGS)
 export RUSTFLAGS = $(strip $(USER_RUSTFLAGS) $(if $(shell command -v mold),-C link-arg=-fuse-ld=mold))
 
-.PHONY: help demo demo-clean test check lint unit web book web-check web-test fuzz simulate states mutants fmt bench run build dist deb container audit packages rust root
+.PHONY: help demo demo-clean test check lint unit web book web-check web-test web-scale fuzz simulate states mutants fmt bench run build dist deb container audit packages rust root
 .NOTPARALLEL:
 
 help: ## What can be done here
@@ -93,6 +93,9 @@ book: rust ## The book's pages, for the next build to carry; tells of links that
 
 web-test: rust web book ## The web interface in a browser, with a server and machines of its own; needs root
 	$(CARGO) test --locked $(FEATURES) --test e2e browser -- --nocapture
+
+web-scale: build ## What the web interface costs with 200 clusters of 50 machines, measured in a browser
+	npm --prefix web run --silent scale
 
 dist: rust packages web book ## The binary to give to others: smaller, and long in the making
 	$(CARGO) build --profile dist --locked

@@ -15,6 +15,7 @@ use std::time::Duration;
 use actix::{Actor, Addr};
 use actix_web::{App, HttpServer, web};
 use cooperage_actors::agent::{Agent, AgentOffice, GetAgentState, Leave, SetCapacity};
+use cooperage_actors::console::{Console, Live as _};
 use cooperage_actors::provisioner::Provisioner;
 use cooperage_plugins::snapshots::{SnapshotError, SnapshotStore};
 use cooperage_schema::KnownSecrets;
@@ -132,7 +133,8 @@ fn start(
         id,
         link: Arc::new(link),
         supplies: Arc::new(supplies),
-        provisioner: Provisioner::new(bare, runtime.handle().clone()).start(),
+        provisioner: Provisioner::new(bare, runtime.handle().clone())
+            .live(&Console::default(), "/provisioner"),
         beat: Duration::from_secs(own.heartbeat_seconds.max(1).into()),
         logger: logger.clone(),
     };

@@ -16,6 +16,7 @@ mod cluster_life;
 mod cluster_values;
 mod cluster_view;
 mod clusters;
+mod console;
 mod deliveries;
 mod download;
 mod drafted_clusters;
@@ -106,6 +107,7 @@ fn user_routes(routes: &mut Routes<'_>) {
     audit_log::routes(routes);
     callbacks::routes(routes);
     clusters::routes(routes);
+    console::routes(routes);
     layouts::routes(routes);
     login_codes::routes(routes);
     deliveries::routes(routes);

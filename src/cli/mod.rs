@@ -1,5 +1,6 @@
 //! The command line: everything a person types, and everything it answers.
 
+mod actor_console;
 mod apply;
 pub mod args;
 mod audit;
