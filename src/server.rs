@@ -31,7 +31,7 @@ use cooperage_actors::fleet::{Fleet, FleetOffice, Roll};
 use cooperage_actors::handover::Handover;
 use cooperage_actors::health::{HealthMonitor, HealthOffice};
 use cooperage_actors::janitor::Janitor;
-use cooperage_actors::journal::Journal;
+use cooperage_actors::journal::{Counting, Journal};
 use cooperage_actors::provisioner::Provisioner;
 use cooperage_actors::registry::{Office, Registry, pool_path};
 use cooperage_actors::task_log::TaskLog;
@@ -48,6 +48,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::{self, AppState};
 use crate::config::Settings;
+use crate::metrics::Metrics;
 use courier::HttpCourier;
 use plugins::Installed;
 use worker_control::HttpWorkerControl;
@@ -205,7 +206,9 @@ fn start_actors(
     let callbacks = callback_office(&settings, &store, &clock, runtime, logger)?;
     let calls = Callbacks::new(Arc::clone(&callbacks)).live(&console, "/callbacks");
     let recorded = Arc::new(Notify::new());
+    let metrics = Arc::new(Metrics::new());
     let journal = Journal::new(store.journal())
+        .with_counting(counting(&metrics, &settings, &store, logger)?)
         .with_callbacks(calls.clone().recipient())
         .with_recorded(Arc::clone(&recorded));
     let office = Office {
@@ -253,6 +256,7 @@ fn start_actors(
         clock,
         logger: logger.clone(),
         log,
+        metrics,
         console,
         stopping: CancellationToken::new(),
     })
@@ -262,6 +266,27 @@ fn start_actors(
 fn arbiters() -> Vec<Arbiter> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     (0..threads).map(|_| Arbiter::new()).collect()
+}
+
+/// Who is told of everything that becomes durable.
+fn counting(
+    metrics: &Arc<Metrics>,
+    settings: &Settings,
+    store: &Store,
+    logger: &Logger,
+) -> Result<Counting, ServeError> {
+    #[cfg(feature = "otel")]
+    return Ok(crate::traces::beside(metrics.counting(), &settings.telemetry, store, logger)?);
+    #[cfg(not(feature = "otel"))]
+    {
+        let (url, _) = (&settings.telemetry.traces_url, (store, logger));
+        let fault = "is set, and this program cannot send traces";
+        let remedy = "leave it empty, or build the program with --features otel";
+        match url.is_empty() {
+            true => Ok(metrics.counting()),
+            false => Err(Invalid::new("telemetry.traces_url", url, fault, remedy).into()),
+        }
+    }
 }
 
 /// The registry, and who probes the clusters in it.
