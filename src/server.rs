@@ -197,20 +197,18 @@ fn start_actors(
     runtime: &Runtime,
     logger: &Logger,
 ) -> Result<AppState, ServeError> {
-    let store = vault.store().clone();
+    let (store, console) = (vault.store().clone(), Console::default());
     let estimates = Estimates::new(store.durations()?);
     let limit = RunningLimit::new(settings.workers.max_running_tasks);
-    let console = Console::default();
     let pool = WorkerPool::new(settings.workers.local).within(limit.clone(), SUPERADMIN);
     let pool = pool.live(&console, pool_path(SUPERADMIN));
     let callbacks = callback_office(&settings, &store, &clock, runtime, logger)?;
     let calls = Callbacks::new(Arc::clone(&callbacks)).live(&console, "/callbacks");
     let recorded = Arc::new(Notify::new());
     let metrics = Arc::new(Metrics::new());
-    let journal = Journal::new(store.journal())
-        .with_counting(counting(&metrics, &settings, &store, logger)?)
-        .with_callbacks(calls.clone().recipient())
-        .with_recorded(Arc::clone(&recorded));
+    let counting = counting(&metrics, &settings, &store, logger)?;
+    let journal = Journal::new(store.journal()).with_counting(counting);
+    let journal = journal.with_callbacks(calls.clone().recipient()).with_recorded(Arc::clone(&recorded));
     let office = Office {
         store: store.clone(),
         journal,
@@ -228,10 +226,9 @@ fn start_actors(
     };
     let (handover, journal, log) = (office.handover.clone(), office.journal.clone(), office.log.clone());
     let (fleet, roll) = start_fleet(&settings, &store, &office, runtime)?;
-    let gate = Gate::new(Arc::clone(&callbacks));
-    let veto = settings.callbacks.expiry_veto_ms();
-    let (registry, health) =
-        start_watched(office, &settings, |registry| registry.within(limit).with_gate(gate, veto));
+    let (gate, veto) = (Gate::new(Arc::clone(&callbacks)), settings.callbacks.expiry_veto_ms());
+    let made = |registry: Registry| registry.within(limit).with_gate(gate, veto);
+    let (registry, health) = start_watched(office, &settings, made);
     Ok(AppState {
         settings,
         store,
