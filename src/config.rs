@@ -81,6 +81,8 @@ pub struct Settings {
     pub console: console::ActorConsole,
     /// Limits on what may be asked.
     pub limits: RequestLimits,
+    /// Who is told of jobs as traces.
+    pub telemetry: Telemetry,
     /// What is logged, and how.
     pub log: Log,
     /// Simulated machines.
@@ -296,6 +298,14 @@ pub struct RequestLimits {
 pub struct Simulation {
     /// Where they are kept; none without it.
     pub dir: Option<PathBuf>,
+}
+
+/// Who is told of jobs as traces.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Telemetry {
+    /// Where traces are sent (OTLP over HTTP); empty: nowhere.
+    pub traces_url: String,
 }
 
 /// What is logged, and how.

@@ -8,10 +8,13 @@ mod client_tls;
 mod config;
 mod documents;
 mod exports;
+mod metrics;
 mod provisioner;
 #[cfg(test)]
 mod reference;
 mod server;
+#[cfg(feature = "otel")]
+mod traces;
 mod web;
 
 use std::process::ExitCode;

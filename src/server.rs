@@ -31,7 +31,7 @@ use cooperage_actors::fleet::{Fleet, FleetOffice, Roll};
 use cooperage_actors::handover::Handover;
 use cooperage_actors::health::{HealthMonitor, HealthOffice};
 use cooperage_actors::janitor::Janitor;
-use cooperage_actors::journal::Journal;
+use cooperage_actors::journal::{Counting, Journal};
 use cooperage_actors::provisioner::Provisioner;
 use cooperage_actors::registry::{Office, Registry, pool_path};
 use cooperage_actors::task_log::TaskLog;
@@ -48,6 +48,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::{self, AppState};
 use crate::config::Settings;
+use crate::metrics::Metrics;
 use courier::HttpCourier;
 use plugins::Installed;
 use worker_control::HttpWorkerControl;
@@ -196,18 +197,18 @@ fn start_actors(
     runtime: &Runtime,
     logger: &Logger,
 ) -> Result<AppState, ServeError> {
-    let store = vault.store().clone();
+    let (store, console) = (vault.store().clone(), Console::default());
     let estimates = Estimates::new(store.durations()?);
     let limit = RunningLimit::new(settings.workers.max_running_tasks);
-    let console = Console::default();
     let pool = WorkerPool::new(settings.workers.local).within(limit.clone(), SUPERADMIN);
     let pool = pool.live(&console, pool_path(SUPERADMIN));
     let callbacks = callback_office(&settings, &store, &clock, runtime, logger)?;
     let calls = Callbacks::new(Arc::clone(&callbacks)).live(&console, "/callbacks");
     let recorded = Arc::new(Notify::new());
-    let journal = Journal::new(store.journal())
-        .with_callbacks(calls.clone().recipient())
-        .with_recorded(Arc::clone(&recorded));
+    let metrics = Arc::new(Metrics::new());
+    let counting = counting(&metrics, &settings, &store, logger)?;
+    let journal = Journal::new(store.journal()).with_counting(counting);
+    let journal = journal.with_callbacks(calls.clone().recipient()).with_recorded(Arc::clone(&recorded));
     let office = Office {
         store: store.clone(),
         journal,
@@ -225,10 +226,9 @@ fn start_actors(
     };
     let (handover, journal, log) = (office.handover.clone(), office.journal.clone(), office.log.clone());
     let (fleet, roll) = start_fleet(&settings, &store, &office, runtime)?;
-    let gate = Gate::new(Arc::clone(&callbacks));
-    let veto = settings.callbacks.expiry_veto_ms();
-    let (registry, health) =
-        start_watched(office, &settings, |registry| registry.within(limit).with_gate(gate, veto));
+    let (gate, veto) = (Gate::new(Arc::clone(&callbacks)), settings.callbacks.expiry_veto_ms());
+    let made = |registry: Registry| registry.within(limit).with_gate(gate, veto);
+    let (registry, health) = start_watched(office, &settings, made);
     Ok(AppState {
         settings,
         store,
@@ -253,6 +253,7 @@ fn start_actors(
         clock,
         logger: logger.clone(),
         log,
+        metrics,
         console,
         stopping: CancellationToken::new(),
     })
@@ -262,6 +263,27 @@ fn start_actors(
 fn arbiters() -> Vec<Arbiter> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     (0..threads).map(|_| Arbiter::new()).collect()
+}
+
+/// Who is told of everything that becomes durable.
+fn counting(
+    metrics: &Arc<Metrics>,
+    settings: &Settings,
+    store: &Store,
+    logger: &Logger,
+) -> Result<Counting, ServeError> {
+    #[cfg(feature = "otel")]
+    return Ok(crate::traces::beside(metrics.counting(), &settings.telemetry, store, logger)?);
+    #[cfg(not(feature = "otel"))]
+    {
+        let (url, _) = (&settings.telemetry.traces_url, (store, logger));
+        let fault = "is set, and this program cannot send traces";
+        let remedy = "leave it empty, or build the program with --features otel";
+        match url.is_empty() {
+            true => Ok(metrics.counting()),
+            false => Err(Invalid::new("telemetry.traces_url", url, fault, remedy).into()),
+        }
+    }
 }
 
 /// The registry, and who probes the clusters in it.

@@ -34,10 +34,15 @@ pub(crate) fn pause_after(failures: u32) -> Duration {
     FIRST_PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(LONGEST_PAUSE)
 }
 
+/// Is told of everything that became durable, to count it; it must not take long.
+pub type Counting = Arc<dyn Fn(&Append) + Send + Sync>;
+
 /// The way to the journal. Cheap to clone.
 #[derive(Clone)]
 pub struct Journal {
     writer: Writer,
+    /// Counts what is durable.
+    counting: Option<Counting>,
     /// Told when something is durable that hooks may have to be told.
     callbacks: Option<Recipient<Look>>,
     /// Told when anything is durable.
@@ -48,13 +53,19 @@ impl Journal {
     /// In front of the store's writer.
     #[must_use]
     pub fn new(writer: Writer) -> Self {
-        Self { writer, callbacks: None, recorded: Arc::default() }
+        Self { writer, counting: None, callbacks: None, recorded: Arc::default() }
     }
 
     /// Which tells these when there is something to tell.
     #[must_use]
     pub fn with_callbacks(self, callbacks: Recipient<Look>) -> Self {
         Self { callbacks: Some(callbacks), ..self }
+    }
+
+    /// Which has this count what is durable.
+    #[must_use]
+    pub fn with_counting(self, counting: Counting) -> Self {
+        Self { counting: Some(counting), ..self }
     }
 
     /// Which tells this whenever events are durable.
@@ -83,6 +94,9 @@ impl Journal {
     /// Tells those who follow events, and those who make calls that there may be some, once what they are about is durable.
     pub(crate) fn tell(&self, durable: &Append) {
         self.recorded.notify_one();
+        if let Some(counting) = &self.counting {
+            counting(durable);
+        }
         if let Some(callbacks) =
             self.callbacks.as_ref().filter(|_| !durable.projection.occurrences.is_empty())
         {

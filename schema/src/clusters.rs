@@ -174,6 +174,21 @@ impl Store {
         rows.into_iter().map(cluster_row).collect()
     }
 
+    /// How many clusters there are in each status, those of all tenants together.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn clusters_by_status(&self) -> Result<Vec<(String, u64)>, StoreError> {
+        let rows: Vec<(String, i64)> = self.read(|engine| {
+            let counted = clusters::table.group_by(clusters::status);
+            Ok(counted
+                .select((clusters::status, diesel::dsl::count_star()))
+                .order(clusters::status)
+                .load(engine)?)
+        })?;
+        Ok(rows.into_iter().map(|(status, count)| (status, count.unsigned_abs())).collect())
+    }
+
     /// Clusters that a server sees to when it starts, newest first: those with a job under way, and those whose lease ends.
     /// All others, however many there are, rest until somebody asks for them.
     ///

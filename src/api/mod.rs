@@ -26,6 +26,7 @@ mod entities;
 mod error_language;
 mod events;
 mod export;
+mod exposition;
 mod founding;
 mod identity;
 mod import_export;
@@ -97,6 +98,7 @@ const MAX_BODY: usize = 16 * 1024 * 1024;
 /// Everything on the port for people and their programs.
 fn user_routes(routes: &mut Routes<'_>) {
     routes.at("/status", |on| on.get(status));
+    routes.at("/metrics", |on| on.get(exposition::get));
     routes.at("/v2/ready", |on| on.get(edge::ready));
     routes.at("/v2/apply", |on| on.post(apply::apply));
     routes.at("/v2/resolve", |on| on.post(resolve::post));

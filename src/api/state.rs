@@ -33,6 +33,7 @@ use super::pools::Pools;
 use super::problem::Problem;
 use super::reservations::Reservations;
 use crate::config::Settings;
+use crate::metrics::Metrics;
 
 /// What every handler may use.
 pub struct AppState {
@@ -82,6 +83,8 @@ pub struct AppState {
     pub logger: Logger,
     /// Takes the output of tasks.
     pub log: TaskLog,
+    /// What is counted, for `/metrics`.
+    pub metrics: Arc<Metrics>,
     /// The actors, for whoever looks.
     pub console: Console,
     /// Fires when the server is told to stop: nobody is to wait any longer.

@@ -4,6 +4,7 @@
 mod command_line;
 mod errors;
 mod macros;
+mod metrics;
 
 use crate::cli::golden::assert_golden;
 

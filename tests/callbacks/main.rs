@@ -14,4 +14,5 @@ mod leases;
 mod postgres;
 mod target;
 mod told;
+mod traces;
 mod world;

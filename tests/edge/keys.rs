@@ -20,7 +20,8 @@ pub fn request(name: &str) -> Value {
     json!({"name": name, "clusterTemplate": "farm", "numMachines": 2})
 }
 
-fn simulated(more: &[&str]) -> (tempfile::TempDir, Server) {
+/// A server with simulated machines, and a catalog for them.
+pub fn simulated(more: &[&str]) -> (tempfile::TempDir, Server) {
     let world = tempfile::tempdir().unwrap();
     let mut settings = vec![format!("simulation.dir={}", world.path().display())];
     settings.extend(more.iter().map(|text| (*text).to_owned()));

@@ -9,6 +9,7 @@ mod keys;
 #[path = "../lab/mod.rs"]
 mod lab;
 mod limits;
+mod metrics;
 mod papers;
 mod parts;
 mod service;

@@ -192,6 +192,34 @@ test('nothing goes beyond the edge of a phone, in German', async () => {
   await page.setViewportSize({ width: 1400, height: 900 });
 });
 
+test('the book is one click away, and is searched without the internet', async () => {
+  const { page } = it;
+  await go(page, `${base}/clusters`);
+  await page.getByRole('link', { name: 'Help' }).click();
+  await page.waitForURL('**/docs');
+  // A server may have been built without it, and says so.
+  if ((await page.getByText('built without the book').count()) > 0) return;
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const chapter of ['', '/concepts', '/settings', '/how-to/service', '/reference/commands']) {
+      await go(page, `${base}/docs${chapter}`);
+      expect(await barriers(page), `${chapter} ${colorScheme}`).toEqual([]);
+    }
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await beyondEdge(page)).toBe(0);
+  await page.getByRole('button', { name: 'Chapters' }).click();
+  await page.getByRole('link', { name: 'Heal what is broken' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Heal what is broken' }).waitFor();
+  await page.setViewportSize({ width: 1400, height: 900 });
+  await page.keyboard.press('/');
+  await page.keyboard.type('lease extend');
+  await page.getByRole('option').first().waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/docs\/.*lease/);
+});
+
 test('it goes when its name is typed', async () => {
   const { page } = it;
   await go(page, `${base}/clusters/${cluster}`);

@@ -49,6 +49,10 @@ pub enum ClusterStatus {
 }
 
 impl ClusterStatus {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::Pending, Self::Active, Self::Incomplete, Self::Inconsistent, Self::Terminated];
+
     /// As in Coopr's JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

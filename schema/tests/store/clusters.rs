@@ -37,6 +37,7 @@ fn rows_are_read_as_they_were_written(fresh: &Fresh) {
     project(&store, 7, first);
     let id = ClusterId(7);
     assert_eq!(store.cluster(id).unwrap(), Some(cluster_row(7)));
+    assert_eq!(store.clusters_by_status().unwrap(), [(cluster_row(7).status, 1)]);
     assert_eq!(store.nodes(id).unwrap(), [node_row(7, 1000), node_row(7, 1001)]);
     assert_eq!(store.jobs(id).unwrap(), [job_row(7, 1), job_row(7, 2)]);
     assert_eq!(store.tasks(id, None).unwrap(), [task_row(7, 1), task_row(7, 2), other_job.clone()]);

@@ -5,6 +5,7 @@
 //! | layer | on the way in | on the way out |
 //! |---|---|---|
 //! | `NormalizePath` | no slash at the end | |
+//! | [`measure`] | | how many requests there were, and how long they took |
 //! | [`headers`] | | what browsers and caches are told; `Connection: close` while the server stops |
 //! | [`methods`] | `HEAD` becomes `GET` | `OPTIONS` is answered; `Allow` names them |
 //! | [`audit`] | | who changed what is recorded, and then answered |
@@ -23,6 +24,7 @@ mod conditional;
 mod headers;
 mod idempotency;
 mod limits;
+mod measure;
 mod methods;
 mod ready;
 
@@ -70,6 +72,7 @@ pub fn app(
         .wrap(from_fn(audit::record))
         .wrap(from_fn(methods::method))
         .wrap(from_fn(headers::add))
+        .wrap(from_fn(measure::request))
         .wrap(NormalizePath::trim())
         .configure(move |config| serve(port, config))
 }

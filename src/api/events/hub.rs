@@ -92,6 +92,11 @@ impl Hub {
         Some(Listener { hub: Arc::clone(self), newest: self.newest.subscribe() })
     }
 
+    /// How many listen.
+    pub fn count(&self) -> usize {
+        self.listeners.load(Ordering::Relaxed)
+    }
+
     fn kept(&self) -> MutexGuard<'_, Kept> {
         // Nobody panics while holding it.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)

@@ -174,7 +174,7 @@ fn named(shape: &str, kind: Option<&str>) -> RefOr<Schema> {
     }
     match (shape, kind) {
         ("Entity", Some(kind)) => Ref::from_schema_name(kind).into(),
-        ("Name" | "Text" | "Page", _) => text(ObjectBuilder::new()),
+        ("Name" | "Text" | "Page" | "Metrics", _) => text(ObjectBuilder::new()),
         ("Bytes", _) => text(ObjectBuilder::new().content_media_type("application/octet-stream")),
         ("Config" | "Profile", _) => RefOr::T(Schema::Object(Object::new())),
         _ => Ref::from_schema_name(shape).into(),
@@ -186,6 +186,7 @@ fn content_type(shape: &str) -> &'static str {
         "Bytes" => "application/octet-stream",
         "Text" => "text/plain",
         "Page" => "text/html",
+        "Metrics" => "application/openmetrics-text",
         _ => "application/json",
     }
 }

@@ -348,6 +348,12 @@ fn oversight() -> Vec<Operation> {
             "A new master key in place of the old one",
         )
         .gives("SecretsStatus"),
+        get(
+            "/metrics",
+            Rule::read(Superadmin, Running),
+            "Figures for Prometheus; the book says what each means",
+        )
+        .gives("Metrics"),
         get("/status", Rule::public(Running), "`OK`; asks nobody who they are").gives("Text"),
         get("/v2/ready", Rule::public(Running), "Whether the server takes requests; 503 while it stops")
             .gives("Ready"),

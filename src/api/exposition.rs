@@ -1,0 +1,69 @@
+//! `GET /metrics`: all figures for Prometheus. What is known elsewhere is asked for now.
+
+use actix_web::http::header::CONTENT_TYPE;
+use actix_web::{HttpResponse, web};
+use cooperage_actors::registry::ListPools;
+use cooperage_actors::worker_pool::GetPoolUse;
+use cooperage_domain::cluster::ClusterStatus;
+
+use super::problem::Problem;
+use super::state::AppState;
+use crate::metrics::{Metrics, process, table};
+
+/// The format, by its name.
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+pub async fn get(state: web::Data<AppState>) -> Result<HttpResponse, Problem> {
+    let metrics = &state.metrics;
+    metrics.set(&table::BUILD, &[env!("CARGO_PKG_VERSION")], 1.0);
+    metrics.set(&table::FOLLOWERS, &[], state.events.count() as f64);
+    let written = state.store.journal().statistics();
+    metrics.counted(&table::COMMITS, written.batches as f64);
+    metrics.counted(&table::WRITES, written.jobs as f64);
+    metrics.counted(&table::FAILED_COMMITS, written.failed_batches as f64);
+    let names = state.blocking(stored).await?;
+    pools(&state, &names).await?;
+    process::look(metrics);
+    let text = metrics.text().map_err(Problem::internal)?;
+    Ok(HttpResponse::Ok().insert_header((CONTENT_TYPE, OPEN_METRICS)).body(text))
+}
+
+/// Names of tenants by their ids.
+type Names = std::collections::HashMap<String, String>;
+
+/// What the database knows.
+fn stored(state: &AppState) -> Result<Names, Problem> {
+    let metrics = &state.metrics;
+    let counts = state.store.clusters_by_status()?;
+    for status in ClusterStatus::ALL {
+        let count = counts.iter().find(|(word, _)| word == status.as_str()).map_or(0, |(_, count)| *count);
+        metrics.set(&table::CLUSTERS, &[status.as_str()], count as f64);
+    }
+    metrics.forget(&table::PROVISIONER_CAPACITY);
+    metrics.forget(&table::PROVISIONER_FREE);
+    for one in state.store.provisioners()? {
+        let found = &one.provisioner;
+        metrics.set(&table::PROVISIONER_CAPACITY, &[&found.id], f64::from(found.capacity_total));
+        metrics.set(&table::PROVISIONER_FREE, &[&found.id], f64::from(found.capacity_free()));
+    }
+    let tenants = state.store.tenants()?;
+    Ok(tenants.into_iter().map(|tenant| (tenant.id, tenant.name)).collect())
+}
+
+/// What the pools of workers know.
+async fn pools(state: &AppState, names: &Names) -> Result<(), Problem> {
+    let metrics: &Metrics = &state.metrics;
+    let found = state.registry.send(ListPools).await.map_err(Problem::internal)?;
+    for gauge in [&table::WAITING, &table::RUNNING, &table::WORKERS] {
+        metrics.forget(gauge);
+    }
+    for (tenant, pool) in found {
+        // One that was deleted a moment ago has no name any more.
+        let Some(name) = names.get(&tenant) else { continue };
+        let standing = pool.send(GetPoolUse).await.map_err(Problem::internal)?;
+        metrics.set(&table::WAITING, &[name], standing.waiting as f64);
+        metrics.set(&table::RUNNING, &[name], standing.in_use as f64);
+        metrics.set(&table::WORKERS, &[name], standing.slots as f64);
+    }
+    Ok(())
+}

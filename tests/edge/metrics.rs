@@ -1,0 +1,54 @@
+//! Figures for Prometheus, as they are scraped.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::caller::Caller;
+use crate::keys::simulated;
+use crate::lab::http;
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The value of a figure with these labels, as it is written; 0 when it is not there.
+fn value(text: &str, figure: &str) -> f64 {
+    let line = text.lines().find_map(|line| line.strip_prefix(figure)?.strip_prefix(' '));
+    line.map_or(0.0, |value| value.parse().unwrap())
+}
+
+#[test]
+fn what_happens_is_counted_and_only_superadmins_see_it() {
+    let (_world, server) = simulated(&[]);
+    let (admin, caller) = (server.admin(), Caller::admin(&server));
+    let scrape = || caller.ask("GET", "/metrics", &[], "").is(200);
+    let first = scrape();
+    assert!(first.header("content-type").starts_with("application/openmetrics-text; version=1.0.0"));
+    assert!(first.text.ends_with("# EOF\n"), "{}", first.text);
+    assert_eq!(value(&first.text, "cooperage_clusters{status=\"active\"}"), 0.0);
+    assert!(value(&first.text, "process_resident_memory_bytes") > 1e6, "{}", first.text);
+    assert_eq!(value(&first.text, "cooperage_workers{tenant=\"superadmin\"}"), 16.0);
+
+    let id = admin.create(&json!({"name": "farm", "clusterTemplate": "farm", "numMachines": 2}));
+    admin.active(&id, LIMIT);
+    let text = scrape().text;
+    for (figure, expected) in [
+        ("cooperage_clusters{status=\"active\"}", 1.0),
+        ("cooperage_jobs_total{action=\"CLUSTER_CREATE\",status=\"complete\"}", 1.0),
+        ("cooperage_job_duration_seconds_count{action=\"CLUSTER_CREATE\"}", 1.0),
+        ("cooperage_task_attempts_total{task=\"CREATE\",outcome=\"success\"}", 2.0),
+        ("cooperage_task_duration_seconds_count{task=\"CREATE\"}", 2.0),
+        ("cooperage_journal_events_total{event=\"cluster_requested\"}", 1.0),
+        ("cooperage_tasks_waiting{tenant=\"superadmin\"}", 0.0),
+        ("cooperage_tasks_running{tenant=\"superadmin\"}", 0.0),
+    ] {
+        assert_eq!(value(&text, figure), expected, "{figure}: {text}");
+    }
+    assert!(value(&text, "cooperage_journal_commits_total") > 0.0, "{text}");
+    let asked = "cooperage_http_requests_total{port=\"user\",method=\"POST\",status=\"201\"}";
+    let posted = "cooperage_http_requests_total{port=\"user\",method=\"POST\",status=\"200\"}";
+    assert!(value(&text, asked) + value(&text, posted) >= 1.0, "{text}");
+    assert!(value(&text, "process_cpu_seconds_total") > 0.0, "{text}");
+
+    let nobody = Caller::new(&server.base(), "", http());
+    nobody.ask("GET", "/metrics", &[], "").is(401);
+}
