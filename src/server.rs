@@ -195,6 +195,11 @@ fn start_actors(
     logger: &Logger,
 ) -> Result<AppState, ServeError> {
     let store = vault.store().clone();
+    let terminals = api::Terminals::new(
+        plugins::ssh_transport(&settings)?,
+        runtime.handle().clone(),
+        settings.terminal.max_open,
+    );
     let estimates = Estimates::new(store.durations()?);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let limit = RunningLimit::new(settings.workers.max_running_tasks);
@@ -244,6 +249,7 @@ fn start_actors(
         login_codes: api::LoginCodes::default(),
         login_limit: api::LoginLimit::default(),
         reservations: api::Reservations::default(),
+        terminals,
         resources,
         sync_turn: Mutex::new(()),
         clock,

@@ -163,6 +163,11 @@ impl Client {
         Ok(Self { http, connection })
     }
 
+    /// How the server is reached.
+    pub(super) const fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
     /// Where the server is.
     #[must_use]
     pub fn server(&self) -> String {
@@ -285,7 +290,7 @@ impl Client {
         read(path, &text)
     }
 
-    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+    pub(super) fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.server()));
         let mut request = request.header("Accept", "application/json, application/problem+json");
         let named = [("Coopr-UserID", &self.connection.user), ("Coopr-TenantID", &self.connection.tenant)];
@@ -326,7 +331,7 @@ fn read<T: DeserializeOwned>(path: &str, text: &str) -> Result<T, ClientFault> {
 }
 
 /// The innermost cause is what helps: "Connection refused", not "error sending request".
-fn unreachable(connection: &Connection, fault: &reqwest::Error) -> ClientFault {
+pub(super) fn unreachable(connection: &Connection, fault: &reqwest::Error) -> ClientFault {
     let mut cause: &dyn std::error::Error = fault;
     while let Some(inner) = cause.source() {
         cause = inner;

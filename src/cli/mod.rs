@@ -26,6 +26,7 @@ mod man;
 mod metrics;
 mod names;
 mod node;
+mod node_shell;
 mod plugin;
 mod problem;
 mod profile;
@@ -47,6 +48,7 @@ mod user;
 mod validate;
 mod watching;
 mod web;
+mod web_socket;
 mod yaml;
 
 use std::process::ExitCode;

@@ -19,5 +19,6 @@ mod plugins;
 mod refusals;
 mod secrets;
 mod shapes;
+mod terminal;
 mod travel;
 mod waiting;

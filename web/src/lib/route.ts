@@ -4,7 +4,7 @@ export const PAGES = ['clusters', 'new', 'catalog', 'operations', 'profile', 'si
 export type PageName = (typeof PAGES)[number];
 
 /** Parts of a cluster's page. */
-export const CLUSTER_TABS = ['overview', 'plan', 'logs', 'config', 'history', 'placement', 'node'] as const;
+export const CLUSTER_TABS = ['overview', 'plan', 'logs', 'config', 'history', 'placement', 'node', 'terminal'] as const;
 export type ClusterTab = (typeof CLUSTER_TABS)[number];
 
 /** Parts of the operations room. */

@@ -20,8 +20,8 @@ test('a size that is not allowed has one that is', () => {
 
 test('what can be done hangs on the state', () => {
   const plan = { action: 'CLUSTER_CREATE', status: 'running' };
-  expect(possible({ status: 'pending' }, plan)).toEqual(['pause', 'abort', 'lease', 'delete']);
-  expect(possible({ status: 'pending' }, { action: 'CLUSTER_GROW', status: 'paused' })).toEqual(['resume', 'cancel', 'lease', 'delete']);
+  expect(possible({ status: 'pending' }, plan)).toEqual(['pause', 'abort', 'maintenance', 'lease', 'delete']);
+  expect(possible({ status: 'pending' }, { action: 'CLUSTER_GROW', status: 'paused' })).toEqual(['resume', 'cancel', 'maintenance', 'lease', 'delete']);
   expect(possible({ status: 'incomplete' }, plan)[0]).toBe('retry');
   expect(possible({ status: 'active' }, plan)).toContain('grow');
   expect(possible({ status: 'terminated' }, plan)).toEqual([]);
