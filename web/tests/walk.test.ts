@@ -99,6 +99,31 @@ test('each line of its output is found and has an address', async () => {
   await page.locator('.linked', { hasText: 'haproxy: answers' }).waitFor();
 });
 
+test('a terminal on a node carries out what is typed', async () => {
+  const { page } = it;
+  await go(page, `${base}/clusters/${cluster}/node/1000`);
+  await page.getByRole('link', { name: 'Terminal' }).click();
+  await page.getByRole('status').filter({ hasText: 'connected' }).waitFor();
+  const screen = page.locator('.xterm-rows');
+  await page.keyboard.type('echo it is $((6*7)), $(stty size)\n');
+  await screen.getByText(/it is 42, \d+ \d+/).waitFor();
+  await page.keyboard.type('seq 1 200000; echo all$((1))here\n');
+  await screen.getByText('all1here').waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await page.keyboard.type('printf "\\033[38;2;200;40;40mcolour\\033[0m\\n"; echo $((40+3))cols $(stty size)\n');
+  await page.setViewportSize({ width: 390, height: 844 });
+  await screen.getByText('43cols').waitFor();
+  expect(await beyondEdge(page)).toBe(0);
+  await page.keyboard.type('exit\n');
+  await page.getByText('The shell has ended.').first().waitFor();
+  await page.setViewportSize({ width: 1400, height: 900 });
+  await page.getByRole('button', { name: 'Open again' }).click();
+  await page.getByRole('status').filter({ hasText: 'connected' }).waitFor();
+  await go(page, `${base}/operations/audit`);
+  await page.getByText('CLOSE /v2/clusters/{id}/nodes/{node}/terminal').first().waitFor();
+  await go(page, `${base}/clusters/${cluster}`);
+});
+
 test('it grows, and nobody is surprised', async () => {
   const { page } = it;
   await page.getByRole('button', { name: 'Change the size' }).click();
@@ -139,7 +164,7 @@ test('its past is there, and anything is found by name', async () => {
 const PAGES = () => [
   '/clusters', `/clusters/${cluster}`, `/clusters/${cluster}/plan`, `/clusters/${cluster}/plan?view=gantt`, `/clusters/${cluster}/plan?view=list`,
   `/clusters/${cluster}/logs`, `/clusters/${cluster}/config`, `/clusters/${cluster}/history?at=9`, `/clusters/${cluster}/placement`,
-  `/clusters/${cluster}/node/1000`, '/new', '/new/web', '/catalog/services/nginx', '/catalog/plugins', '/operations/queues',
+  `/clusters/${cluster}/node/1000`, `/clusters/${cluster}/terminal/1000`, '/new', '/new/web', '/catalog/services/nginx', '/catalog/plugins', '/operations/queues',
   '/operations/tenants', '/operations/provisioners', '/operations/users', '/operations/audit', '/profile', '/clusters/1/nowhere',
 ];
 

@@ -3,7 +3,7 @@ import { FitAddon } from '@xterm/addon-fit';
 import { Terminal, type ITheme } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
 import type { Size } from '../../../lib/live/terminal.ts';
-import { strictDocument, strictly } from './styles.ts';
+import { strictStyles } from './styles.ts';
 
 /** The sixteen colours of terminals, on light and on dark ground: each with enough contrast to be read. */
 const LIGHT: ITheme = {
@@ -45,9 +45,9 @@ interface Heard {
 }
 
 export function open(place: HTMLElement, heard: Heard, label: string, isReadAloud: boolean): Screen {
+  const loosen = strictStyles();
   const terminal = new Terminal({
     cursorBlink: !matchMedia('(prefers-reduced-motion: reduce)').matches,
-    documentOverride: strictDocument,
     fontFamily: getComputedStyle(place).fontFamily,
     fontSize: 13,
     minimumContrastRatio: 4.5,
@@ -57,7 +57,7 @@ export function open(place: HTMLElement, heard: Heard, label: string, isReadAlou
   });
   const fit = new FitAddon();
   terminal.loadAddon(fit);
-  strictly(() => terminal.open(place));
+  terminal.open(place);
   terminal.textarea?.setAttribute('aria-label', label);
   fit.fit();
   terminal.onData((text) => heard.typed(text));
@@ -90,7 +90,8 @@ export function open(place: HTMLElement, heard: Heard, label: string, isReadAlou
     paste: (text) => terminal.paste(text),
     close() {
       watcher.disconnect();
-      strictly(() => terminal.dispose());
+      terminal.dispose();
+      loosen();
     },
   };
 }
