@@ -1,5 +1,5 @@
 /** What a person does with the web interface, from the first sign-in to the last machine. The steps follow each other. */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { barriers, beyondEdge, go, open, type Opened } from './browser.ts';
 
@@ -167,6 +167,38 @@ const PAGES = () => [
   `/clusters/${cluster}/node/1000`, `/clusters/${cluster}/terminal/1000`, '/new', '/new/web', '/catalog/services/nginx', '/catalog/plugins', '/operations/queues',
   '/operations/tenants', '/operations/provisioners', '/operations/users', '/operations/audit', '/profile', '/clusters/1/nowhere',
 ];
+
+test('a script is uploaded, put to use, and taken out of it', async () => {
+  const { page } = it;
+  await go(page, `${base}/catalog/plugins`);
+  const form = page.locator('form').last();
+  await form.getByLabel('File').setInputFiles({ name: 'hello.sh', mimeType: 'text/x-sh', buffer: Buffer.from('#!/bin/sh\necho hello\n') });
+  await form.getByRole('button', { name: 'Upload' }).click();
+  const row = page.locator('tr', { hasText: 'scripts/hello.sh' });
+  await row.getByRole('button', { name: 'Use', exact: true }).click();
+  await page.getByRole('button', { name: 'Put to use' }).click();
+  await row.getByText('in use', { exact: true }).waitFor();
+  await row.getByRole('button', { name: 'Use no more' }).click();
+  await page.getByRole('button', { name: 'Put to use' }).click();
+  await row.getByRole('button', { name: 'Delete hello.sh v1' }).click();
+  await row.waitFor({ state: 'detached' });
+});
+
+test('a catalog is written to a file, and a file is looked at before it replaces the catalog', async () => {
+  const { page } = it;
+  await go(page, `${base}/catalog/services`);
+  const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export' }).click()]);
+  const catalog = JSON.parse(readFileSync(await saved.path(), 'utf8')) as Record<string, { name: string }[]>;
+  const services = catalog.services ?? [];
+  const changed = { ...catalog, services: [...services, { ...services[0], name: 'copy' }] };
+  await page.locator('input[type=file]').setInputFiles({ name: 'mine.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(changed)) });
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('+ copy').waitFor();
+  expect(await dialog.locator('li').count()).toBe(1);
+  await dialog.getByRole('button', { name: 'Import' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: /^copy/ }).waitFor();
+});
 
 for (const colours of ['light', 'dark'] as const) {
   test(`every page can be used by everybody, ${colours}`, async () => {
