@@ -2,7 +2,7 @@
 import type { Shapes } from '../../../lib/api/client.ts';
 
 export type OperationName =
-  | 'grow' | 'configure' | 'services' | 'upgrade' | 'converge' | 'heal' | 'maintenance' | 'endMaintenance' | 'lease'
+  | 'grow' | 'configure' | 'services' | 'upgrade' | 'converge' | 'maintenance' | 'endMaintenance' | 'lease'
   | 'pause' | 'resume' | 'abort' | 'cancel' | 'retry' | 'delete';
 
 type Cluster = Pick<Shapes['Cluster'], 'status'> & { maintenance?: Shapes['Cluster']['maintenance'] };
@@ -17,14 +17,13 @@ export function possible(cluster: Cluster, plan: Plan | undefined): OperationNam
     return [isPaused ? 'resume' : 'pause', isCreate ? 'abort' : 'cancel', care, 'lease', 'delete'];
   }
   if (cluster.status === 'incomplete') return ['retry', care, 'lease', 'delete'];
-  return ['grow', 'configure', 'services', 'upgrade', 'converge', 'heal', care, 'lease', 'delete'];
+  return ['grow', 'configure', 'services', 'upgrade', 'converge', care, 'lease', 'delete'];
 }
 
 /** What is sent for those that need nothing said. */
 export const PLAIN: Partial<Record<OperationName, { path: string; body: unknown }>> = {
   upgrade: { path: 'upgrade', body: {} },
   converge: { path: 'converge', body: {} },
-  heal: { path: 'heal', body: {} },
   pause: { path: 'pause', body: {} },
   resume: { path: 'resume', body: {} },
   abort: { path: 'abort', body: {} },
