@@ -19,13 +19,13 @@ DEMO_DIR ?= /var/lib/cooperage-demo
 USER_RUSTFLAGS := $(RUSTFLAGS)
 export RUSTFLAGS = $(strip $(USER_RUSTFLAGS) $(if $(shell command -v mold),-C link-arg=-fuse-ld=mold))
 
-.PHONY: help demo demo-clean test check lint unit web web-check web-test fuzz simulate states mutants fmt bench run build dist audit packages rust root
+.PHONY: help demo demo-clean test check lint unit web book web-check web-test web-scale fuzz simulate states mutants fmt bench run build dist deb container audit packages rust root
 .NOTPARALLEL:
 
 help: ## What can be done here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
-demo: root rust packages web ## Build, start, and bring up a real cluster of 5 machines
+demo: root rust packages web book ## Build, start, and bring up a real cluster of 5 machines
 	@$(CARGO) build --release --locked
 	@target/release/cooperage demo --data-dir $(DEMO_DIR)
 
@@ -33,7 +33,7 @@ demo-clean: root ## Remove every trace of the demo
 	@if [ -x target/release/cooperage ]; then target/release/cooperage demo --data-dir $(DEMO_DIR) --clean; \
 	elif [ -e $(DEMO_DIR) ]; then echo "Only the program can remove the demo's machines: make build, then make demo-clean" >&2; exit 1; fi
 
-test: rust packages web lint ## The whole suite, real machines, databases and a browser included
+test: rust packages web book lint ## The whole suite, real machines, databases and a browser included
 	$(CARGO) test --workspace --locked $(FEATURES)
 	@$(MAKE) --no-print-directory web-check
 	@[ "$$(id -u)" -eq 0 ] || echo "NOT TESTED: machines on this host, since that needs root. Run 'make test' as root for all." >&2
@@ -70,7 +70,7 @@ bench: rust ## Measure, each figure beside what it should be
 run: ## A server with its data in ./data
 	$(CARGO) run --release --locked -- serve --set data_dir=$(CURDIR)/data
 
-build: rust web ## The release binary, with the web interface
+build: rust web book ## The release binary, with the web interface and the book
 	$(CARGO) build --release --locked
 
 # The web interface needs Node.js; without it everything else is built all the same, and the server says at / what is missing.
@@ -88,11 +88,32 @@ web-check: ## Types, words and unit tests of the web interface
 	@if $(NODE_OK); then cd web && if $(WEB_PACKAGES); then npm run --silent check && npm run --silent unit; else $(NO_PACKAGES); fi; \
 	else $(NO_NODE); fi
 
-web-test: rust web ## The web interface in a browser, with a server and machines of its own; needs root
+book: rust ## The book's pages, for the next build to carry; tells of links that lead nowhere
+	@$(CARGO) run --quiet --locked -p cooperage-press -- docs/src docs/dist
+
+web-test: rust web book ## The web interface in a browser, with a server and machines of its own; needs root
 	$(CARGO) test --locked $(FEATURES) --test e2e browser -- --nocapture
 
-dist: rust packages web ## The binary to give to others: smaller, and long in the making
+web-scale: build ## What the web interface costs with 200 clusters of 50 machines, measured in a browser
+	npm --prefix web run --silent scale
+
+dist: rust packages web book ## The binary to give to others: smaller, and long in the making
 	$(CARGO) build --profile dist --locked
+
+# What the package is made of; `PROFILE=release` is quicker to build, and larger.
+PROFILE ?= dist
+
+deb: rust packages web book ## The Debian package, in target/debian
+	@$(CARGO) deb --version >/dev/null 2>&1 || { echo "cargo-deb is not installed: $(CARGO) install --locked cargo-deb" >&2; exit 1; }
+	$(CARGO) build --profile $(PROFILE) --locked
+	@rm -rf target/deb-parts && mkdir -p target/deb-parts
+	@target/$(PROFILE)/cooperage man --dir target/deb-parts/man
+	@for shell in bash zsh fish; do target/$(PROFILE)/cooperage completion $$shell > target/deb-parts/cooperage.$$shell || exit 1; done
+	$(CARGO) deb --no-build --profile $(PROFILE)
+
+container: ## The container image cooperage, of the Debian package; needs docker or podman
+	@ls target/debian/cooperage_*.deb >/dev/null 2>&1 || { echo "There is no package yet: make deb" >&2; exit 1; }
+	@$$(command -v podman || command -v docker || echo docker) build -f etc/container/Containerfile -t cooperage .
 
 audit: ## Licences, sources and advisories of dependencies
 	@$(CARGO) deny --version >/dev/null 2>&1 || \

@@ -1,4 +1,4 @@
-//! Says whether the web interface is built, and has the program built anew when it changes.
+//! Says whether the web interface is built and the book is printed, and has the program built anew when they change.
 
 use std::path::Path;
 
@@ -8,4 +8,8 @@ fn main() {
     let built = Path::new("web/dist/index.html").exists();
     println!("cargo:rerun-if-changed={}", if built { "web/dist" } else { "web" });
     println!("cargo:rustc-env=COOPERAGE_WEB={}", if built { "built" } else { "left out" });
+    // This folder is always there, since git keeps it.
+    println!("cargo:rerun-if-changed=docs/dist");
+    let printed = Path::new("docs/dist/introduction.html.gz").exists();
+    println!("cargo:rustc-env=COOPERAGE_BOOK={}", if printed { "printed" } else { "left out" });
 }

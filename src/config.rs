@@ -3,6 +3,7 @@
 //! Strongest first: `--set section.key=value`, `COOPERAGE__SECTION__KEY` in the environment, the file, the defaults.
 
 mod callbacks;
+mod console;
 mod health;
 mod http;
 mod jobs;
@@ -80,6 +81,8 @@ pub struct Settings {
     pub leases: Leases,
     /// Who is called when jobs begin and end.
     pub callbacks: Callbacks,
+    /// What the actor console may do.
+    pub console: console::ActorConsole,
     /// Limits on what may be asked.
     pub limits: RequestLimits,
     /// What is logged, and how.

@@ -2,12 +2,15 @@
 
 mod allocator;
 mod api;
+mod book;
 mod cli;
 mod client_tls;
 mod config;
 mod documents;
 mod exports;
 mod provisioner;
+#[cfg(test)]
+mod reference;
 mod server;
 mod web;
 

@@ -15,6 +15,7 @@ use std::time::Duration;
 use actix::{Actor, Addr};
 use actix_web::{App, HttpServer, web};
 use cooperage_actors::agent::{Agent, AgentOffice, GetAgentState, Leave, SetCapacity};
+use cooperage_actors::console::{Console, Live as _};
 use cooperage_actors::provisioner::Provisioner;
 use cooperage_plugins::snapshots::{SnapshotError, SnapshotStore};
 use cooperage_schema::KnownSecrets;
@@ -24,7 +25,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::config::Settings;
 use crate::server::plugins::Installed;
-use crate::server::{ServeError, logging, open_files, take_data_dir};
+use crate::server::{ServeError, logging, open_files, systemd, take_data_dir};
 use http_link::HttpLink;
 use identity::IdentityError;
 use supplies::Downloads;
@@ -105,7 +106,10 @@ async fn work(
     actix::spawn(server);
     info!(logger, "provisioner started"; "server" => &own.server, "listen" => listens.to_string(),
         "capacity" => own.capacity);
+    systemd::ready(logger);
+    let living = actix::spawn(systemd::live(logger.clone()));
     let result = obey(&mut signals, &agent, reload, settings, logger).await;
+    living.abort();
     stop.stop(false).await;
     result
 }
@@ -129,7 +133,8 @@ fn start(
         id,
         link: Arc::new(link),
         supplies: Arc::new(supplies),
-        provisioner: Provisioner::new(bare, runtime.handle().clone()).start(),
+        provisioner: Provisioner::new(bare, runtime.handle().clone())
+            .live(&Console::default(), "/provisioner"),
         beat: Duration::from_secs(own.heartbeat_seconds.max(1).into()),
         logger: logger.clone(),
     };
@@ -180,6 +185,7 @@ async fn obey(
     let limit = Duration::from_secs(settings.provisioner.drain_timeout_seconds);
     info!(logger, "told to stop: what runs is finished first; told again, it stops at once";
         "drain_timeout_seconds" => limit.as_secs());
+    systemd::stopping(logger);
     let stopped_at_once = async { while let Told::Reload = signals.next().await {} };
     tokio::select! {
         _ = agent.send(Leave) => return Ok(()),

@@ -11,6 +11,7 @@ pub mod open_files;
 pub mod plugins;
 mod resource_place;
 mod retention;
+pub mod systemd;
 mod tls;
 mod worker_control;
 
@@ -21,9 +22,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use actix::{Actor, Addr, Arbiter};
+use actix::{Addr, Arbiter};
 use cooperage_actors::callbacks::{CallbackOffice, Callbacks, Gate};
 use cooperage_actors::clock::{SharedClock, WallClock};
+use cooperage_actors::console::{Console, Live as _};
 use cooperage_actors::estimate::Estimates;
 use cooperage_actors::fleet::{Fleet, FleetOffice, Roll};
 use cooperage_actors::handover::Handover;
@@ -31,7 +33,7 @@ use cooperage_actors::health::{HealthMonitor, HealthOffice};
 use cooperage_actors::janitor::Janitor;
 use cooperage_actors::journal::Journal;
 use cooperage_actors::provisioner::Provisioner;
-use cooperage_actors::registry::{Office, Registry};
+use cooperage_actors::registry::{Office, Registry, pool_path};
 use cooperage_actors::task_log::TaskLog;
 use cooperage_actors::worker_pool::{RunningLimit, WorkerPool};
 use cooperage_domain::invalid::Invalid;
@@ -203,9 +205,12 @@ fn start_actors(
     let estimates = Estimates::new(store.durations()?);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let limit = RunningLimit::new(settings.workers.max_running_tasks);
-    let pool = WorkerPool::new(settings.workers.local).within(limit.clone(), SUPERADMIN).start();
+    let console = Console::default();
+    let pool = WorkerPool::new(settings.workers.local)
+        .within(limit.clone(), SUPERADMIN)
+        .live(&console, pool_path(SUPERADMIN));
     let callbacks = callback_office(&settings, &store, &clock, runtime, logger)?;
-    let calls = Callbacks::new(Arc::clone(&callbacks)).start();
+    let calls = Callbacks::new(Arc::clone(&callbacks)).live(&console, "/callbacks");
     let recorded = Arc::new(Notify::new());
     let journal = Journal::new(store.journal())
         .with_callbacks(calls.clone().recipient())
@@ -213,8 +218,8 @@ fn start_actors(
     let office = Office {
         store: store.clone(),
         journal,
-        janitor: Janitor::new(Arc::clone(&clock)).start(),
-        provisioner: Provisioner::new(plugins, runtime.handle().clone()).start(),
+        janitor: Janitor::new(Arc::clone(&clock)).live(&console, "/janitor"),
+        provisioner: Provisioner::new(plugins, runtime.handle().clone()).live(&console, "/provisioner"),
         handover: Handover::default(),
         vault: vault.clone(),
         pools: HashMap::from([(SUPERADMIN.to_owned(), pool)]),
@@ -223,6 +228,7 @@ fn start_actors(
         clock: Arc::clone(&clock),
         logger: logger.clone(),
         arbiters: (0..threads).map(|_| Arbiter::new()).collect(),
+        console: console.clone(),
     };
     let (handover, journal, log) = (office.handover.clone(), office.journal.clone(), office.log.clone());
     let (fleet, roll) = start_fleet(&settings, &store, &office, runtime)?;
@@ -255,6 +261,7 @@ fn start_actors(
         clock,
         logger: logger.clone(),
         log,
+        console,
         stopping: CancellationToken::new(),
     })
 }
@@ -267,8 +274,8 @@ fn start_watched(
 ) -> (Addr<Registry>, Addr<HealthMonitor>) {
     let (store, vault, clock) = (office.store.clone(), office.vault.clone(), Arc::clone(&office.clock));
     let (provisioner, janitor) = (office.provisioner.clone(), office.janitor.clone());
-    let logger = office.logger.clone();
-    let registry = made(Registry::new(office)).start();
+    let (logger, console) = (office.logger.clone(), office.console.clone());
+    let registry = made(Registry::new(office)).live(&console, "/registry");
     let health = HealthMonitor::new(HealthOffice {
         store,
         vault,
@@ -279,7 +286,7 @@ fn start_watched(
         settings: settings.health.settings(),
         registry: registry.clone(),
     });
-    (registry, health.start())
+    (registry, health.live(&console, "/health"))
 }
 
 /// What is needed to call those who are told of jobs.
@@ -325,6 +332,7 @@ fn start_fleet(
     };
     let wanted =
         store.tenants()?.iter().map(|tenant| (tenant.id.clone(), workers(&tenant.document))).collect();
+    let console = office.console.clone();
     let office = FleetOffice {
         store: store.clone(),
         control: Arc::new(control),
@@ -335,5 +343,5 @@ fn start_fleet(
     };
     let fleet = Fleet::new(office, store.provisioners()?, wanted);
     let roll = fleet.roll();
-    Ok((fleet.start(), roll))
+    Ok((fleet.live(&console, "/fleet"), roll))
 }

@@ -76,17 +76,20 @@ fn file_at(path: &str) -> Option<&str> {
 /// A file in the best packing that the caller takes.
 fn sent(name: &str, accepted: &str, content: impl Fn(&str) -> Option<Cow<'static, [u8]>>) -> Option<Sent> {
     let content_type = content_type(name);
-    let takes = |encoding: &str| {
-        accepted.split(',').any(|one| {
-            let (name, weight) = one.split_once(';').unwrap_or((one, ""));
-            name.trim() == encoding && !matches!(weight.trim(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000")
-        })
-    };
-    let packed = PACKINGS.into_iter().filter(|(encoding, _)| takes(encoding)).find_map(|(encoding, end)| {
+    let mut taken = PACKINGS.into_iter().filter(|(encoding, _)| takes(accepted, encoding));
+    let packed = taken.find_map(|(encoding, end)| {
         let content = content(&format!("{name}{end}"))?;
         Some(Sent { content, encoding: Some(encoding), content_type })
     });
     packed.or_else(|| Some(Sent { content: content(name)?, encoding: None, content_type }))
+}
+
+/// Whether a caller takes a packing, by its `Accept-Encoding`.
+pub fn takes(accepted: &str, packing: &str) -> bool {
+    accepted.split(',').any(|one| {
+        let (name, weight) = one.split_once(';').unwrap_or((one, ""));
+        name.trim() == packing && !matches!(weight.trim(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000")
+    })
 }
 
 fn told(name: &str, sent: Sent) -> HttpResponse {
@@ -104,7 +107,8 @@ fn told(name: &str, sent: Sent) -> HttpResponse {
     answer.body(sent.content.into_owned())
 }
 
-fn content_type(name: &str) -> &'static str {
+/// What a file is, by the end of its name.
+pub fn content_type(name: &str) -> &'static str {
     match name.rsplit_once('.').map_or("", |(_, end)| end) {
         "html" => "text/html; charset=utf-8",
         "js" => "text/javascript; charset=utf-8",

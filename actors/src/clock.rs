@@ -1,7 +1,7 @@
 //! The one place where the wall clock is read, so that time can be simulated.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 /// Tells the time in milliseconds since 1970.
@@ -44,6 +44,12 @@ impl Clock for WallClock {
         let wall = i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX);
         self.at(wall, i64::try_from(self.started.elapsed().as_millis()).unwrap_or(i64::MAX))
     }
+}
+
+/// Nanoseconds since the first time that this was asked. For measurements only: nothing is decided by it.
+pub(crate) fn ticks() -> u64 {
+    static FIRST: LazyLock<Instant> = LazyLock::new(Instant::now);
+    u64::try_from(FIRST.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// A clock that only moves when told.

@@ -24,7 +24,7 @@ mod report;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use actix::{Actor, ActorContext, Addr, Context};
+use actix::{Actor, ActorContext, Addr};
 use cooperage_domain::cluster::{self, CareChange, ClusterStatus, Event, Told};
 use cooperage_domain::id::{ClusterId, NodeId};
 use slog::{Logger, info, o};
@@ -32,11 +32,12 @@ use slog::{Logger, info, o};
 pub use message::{Begin, Begun, Found, GetState, NodeFailed, Operate, OperateAt, OperateError, Report};
 
 use crate::clock::SharedClock;
+use crate::console::{Console, Context};
 use crate::estimate::{Estimates, sample};
 use crate::journal::{Journal, RecordError, Snapshots};
 use crate::node::{Colleagues, Node, Retire, Withdraw};
 use crate::pace::Pace;
-use crate::registry::Registry;
+use crate::registry::{Ending, Registry};
 use farewell::Farewell;
 use held_back::HeldBack;
 use recording::Recordings;
@@ -58,6 +59,8 @@ pub struct Surroundings {
     pub pace: Pace,
     /// Where to log.
     pub logger: Logger,
+    /// Where its nodes can be seen.
+    pub console: Console,
 }
 
 /// Which cluster an actor is, and by what right.
@@ -133,8 +136,9 @@ impl Cluster {
         }
     }
 
-    fn end_in_order(&mut self, ctx: &mut Context<Self>) {
-        self.farewell.in_order = true;
+    /// Ends on purpose.
+    fn end(&mut self, ending: Ending, ctx: &mut Context<Self>) {
+        self.farewell.ending = ending;
         ctx.stop();
     }
 

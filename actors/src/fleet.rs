@@ -13,7 +13,7 @@ mod roll;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use actix::{Actor, Addr, AsyncContext, Context, Handler, Message, MessageResult, ResponseFuture};
+use actix::{Actor, Addr, AsyncContext, Handler, Message, MessageResult, ResponseFuture};
 use cooperage_domain::provisioner::{Provisioner, rebalance};
 use cooperage_schema::{Registration, Store, StoreError};
 use futures::future::BoxFuture;
@@ -24,6 +24,7 @@ pub use roll::{Enrolled, Roll};
 
 use crate::blocking;
 use crate::clock::SharedClock;
+use crate::console::Context;
 use crate::janitor::{Arm, Deadline, Disarm, Janitor, TimeUp};
 
 /// Tells provisioners how many workers to bring, by whatever way they are reached.

@@ -20,7 +20,7 @@ mod watched;
 use std::collections::BTreeMap;
 
 use actix::fut::wrap_future;
-use actix::{Actor, ActorFutureExt, Addr, AsyncContext, Context, Handler};
+use actix::{Actor, ActorFutureExt, Addr, AsyncContext, Handler};
 use cooperage_domain::cluster::ClusterStatus;
 use cooperage_domain::health::Policy;
 use cooperage_domain::health::budget::{self, Claim, next_turn};
@@ -31,6 +31,7 @@ use slog::{Logger, error};
 pub use message::{ClusterHealth, GetHealth};
 
 use crate::clock::SharedClock;
+use crate::console::Context;
 use crate::janitor::{Arm, Deadline, Janitor, TimeUp};
 use crate::provisioner::Provisioner;
 use crate::registry::Registry;

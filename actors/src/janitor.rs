@@ -12,11 +12,12 @@ use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
 use actix::fut::ActorFuture;
-use actix::{Actor, AsyncContext, Context, Handler, Message, Recipient};
+use actix::{Actor, AsyncContext, Handler, Message, Recipient};
 use cooperage_domain::id::{ClusterId, NodeId};
 use tokio_util::time::{DelayQueue, delay_queue};
 
 use crate::clock::SharedClock;
+use crate::console::Context;
 
 /// The wheel turns at most so far ahead; what is due later is looked at again then.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);

@@ -23,6 +23,7 @@ pub mod blocking;
 pub mod callbacks;
 pub mod clock;
 pub mod cluster;
+pub mod console;
 pub mod estimate;
 pub mod fleet;
 pub mod handover;

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use actix::fut::WrapFuture;
-use actix::{Actor, ActorFutureExt, Addr, AsyncContext, Context, Handler, SpawnHandle, WeakAddr};
+use actix::{Actor, ActorFutureExt, Addr, AsyncContext, Handler, SpawnHandle, WeakAddr};
 use cooperage_domain::id::{ClusterId, NodeId};
 use cooperage_schema::Vault;
 use slog::{Logger, debug};
@@ -27,6 +27,7 @@ use slog::{Logger, debug};
 pub use message::{Cease, Follow, Halt, Offer, Recorded, Retire, Withdraw};
 
 use crate::cluster::{Begin, Cluster, NodeFailed};
+use crate::console::Context;
 use crate::handover::Handover;
 use crate::janitor::Janitor;
 use crate::provisioner::{Execution, Provisioner};

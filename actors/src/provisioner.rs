@@ -24,7 +24,7 @@ mod probe;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use actix::{Actor, AsyncContext, Context as ActorContext, Handler, Message, ResponseFuture};
+use actix::{Actor, AsyncContext, Handler, Message, ResponseFuture};
 use cooperage_domain::id::{NodeId, TaskId};
 use cooperage_domain::task::TaskReport;
 use cooperage_plugins::{Context, PluginSet, Stream};
@@ -94,7 +94,7 @@ impl Provisioner {
 }
 
 impl Actor for Provisioner {
-    type Context = ActorContext<Self>;
+    type Context = crate::console::Context<Self>;
 }
 
 /// Carry out this execution, or wait for it if it is under way.

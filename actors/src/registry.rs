@@ -17,13 +17,11 @@ mod pools;
 mod supervise;
 mod tell;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use actix::fut::wrap_future;
-use actix::{
-    Actor, ActorFutureExt, Addr, Arbiter, AsyncContext, Context, Handler, ResponseActFuture, ResponseFuture,
-};
+use actix::{Actor, ActorFutureExt, Addr, Arbiter, AsyncContext, Handler, ResponseActFuture, ResponseFuture};
 use cooperage_domain::cluster::{self, Event};
 use cooperage_domain::id::ClusterId;
 use cooperage_schema::{Store, Vault};
@@ -32,12 +30,13 @@ use tokio::sync::oneshot;
 
 pub use ancestry::{HandDown, Leave, Rely};
 pub use load::{FindError, event, read, read_at};
-pub use message::{Create, Find, FindPool, ListPools, Look, Stopped, Tell, TellAt, TellError};
+pub use message::{Create, Ending, Find, FindPool, ListPools, Look, Stopped, Tell, TellAt, TellError};
 
 use crate::blocking;
 use crate::callbacks::Gate;
 use crate::clock::SharedClock;
 use crate::cluster::{Cluster, Found, Identity, OperateError, Surroundings};
+use crate::console::{Console, Context, Live as _};
 use crate::estimate::Estimates;
 use crate::handover::Handover;
 use crate::janitor::Janitor;
@@ -74,6 +73,8 @@ pub struct Office {
     pub logger: Logger,
     /// Clusters are spread over these.
     pub arbiters: Vec<Arbiter>,
+    /// Where actors can be seen.
+    pub console: Console,
 }
 
 /// Who is where.
@@ -89,6 +90,9 @@ pub struct Registry {
     loading: HashMap<ClusterId, Vec<Asker>>,
     /// Failures in a row; a cluster that then rests in order starts over.
     failures: HashMap<ClusterId, u32>,
+    /// What other servers have taken over. Whatever time makes due there is theirs to do: two servers that took a cluster from
+    /// each other whenever its lease is over would never get to end it. One that is asked for here is this server's again.
+    taken_over: HashSet<ClusterId>,
     /// What had something to do when the server started, and is not read yet.
     to_take_up: VecDeque<ClusterId>,
     /// Which pools of tenants keep that get theirs from here.
@@ -107,6 +111,18 @@ struct Live {
 
 type Asker = oneshot::Sender<Result<Addr<Cluster>, FindError>>;
 
+/// Where the actor of a cluster lives, for whoever looks.
+#[must_use]
+pub fn cluster_path(id: ClusterId) -> String {
+    format!("/clusters/{id}")
+}
+
+/// Where the worker pool of a tenant, by internal id, lives, for whoever looks.
+#[must_use]
+pub fn pool_path(tenant: &str) -> String {
+    format!("/pools/{tenant}")
+}
+
 impl Registry {
     /// Without live clusters; those with something to do start with it.
     #[must_use]
@@ -124,6 +140,7 @@ impl Registry {
             live,
             loading,
             failures,
+            taken_over: HashSet::new(),
             to_take_up: VecDeque::new(),
             limit: RunningLimit::default(),
             gate: None,
@@ -148,7 +165,8 @@ impl Registry {
     /// The worker pool of a tenant. One without workers has a pool all the same: its tasks wait there until it gets some.
     pub(crate) fn pool(&mut self, tenant: &str) -> Addr<WorkerPool> {
         let pools = &mut self.office.pools;
-        let pool = || WorkerPool::new(0).within(self.limit.clone(), tenant).start();
+        let console = &self.office.console;
+        let pool = || WorkerPool::new(0).within(self.limit.clone(), tenant).live(console, pool_path(tenant));
         pools.entry(tenant.to_owned()).or_insert_with(pool).clone()
     }
 
@@ -170,6 +188,7 @@ impl Registry {
             clock: Arc::clone(&office.clock),
             pace: self.pace,
             logger: office.logger.clone(),
+            console: office.console.clone(),
         }
     }
 
@@ -185,10 +204,11 @@ impl Registry {
         self.started += 1;
         let generation = self.started;
         let index = usize::try_from(id.0).unwrap_or_default() % self.office.arbiters.len().max(1);
+        let path = cluster_path(id);
         let actor = move || Cluster::new(Identity { id, epoch, generation }, state, surroundings);
         let address = match self.office.arbiters.get(index) {
-            Some(arbiter) => Cluster::start_in_arbiter(&arbiter.handle(), move |_| actor()),
-            None => actor().start(),
+            Some(arbiter) => Cluster::live_on(&arbiter.handle(), &self.office.console, path, actor),
+            None => actor().live(&self.office.console, path),
         };
         self.live.insert(id, Live { address: address.clone(), generation });
         address
@@ -205,6 +225,7 @@ impl Registry {
         ctx.spawn(wrap_future(loaded).map(move |loaded, registry: &mut Self, ctx| {
             let loaded = loaded.unwrap_or_else(|fault| Err(FindError::Unreadable(id, fault.to_string())));
             let found = loaded.map(|(state, epoch)| {
+                registry.taken_over.remove(&id);
                 let tenant = state.account.tenant_id.clone();
                 registry.start(id, &tenant, Some(state), epoch, ctx)
             });

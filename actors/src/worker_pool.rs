@@ -16,7 +16,7 @@ mod parked;
 mod running_limit;
 mod standing;
 
-use actix::{Actor, Addr, AsyncContext, Context, Handler, Message, WeakRecipient};
+use actix::{Actor, Addr, AsyncContext, Handler, Message, WeakRecipient};
 use cooperage_domain::id::{ClusterId, NodeId};
 use cooperage_domain::task::TaskOrder;
 use tokio::sync::oneshot;
@@ -25,6 +25,7 @@ pub use parked::{Dismiss, Park};
 pub use running_limit::{RESERVED, RunningLimit};
 pub use standing::{GetStanding, Standing};
 
+use crate::console::{Cause, Context, within};
 use fair_queue::{FairQueue, Wish};
 use parked::Parked;
 use running_limit::{Permit, Permitted, Purpose};
@@ -39,7 +40,7 @@ pub struct WorkerPool {
     slots: usize,
     /// Workers elsewhere that hold a task.
     elsewhere: usize,
-    queue: FairQueue<WeakRecipient<SlotGranted>>,
+    queue: FairQueue<Asker>,
     /// Workers elsewhere that wait for a task.
     parked: Parked,
     /// Shared with the pools of other tenants.
@@ -111,11 +112,11 @@ impl WorkerPool {
             Purpose::Any => self.queue.next(),
             Purpose::Urgent => self.queue.next_urgent(),
         };
-        let Some((cluster, reply)) = next else { return false };
+        let Some((cluster, asker)) = next else { return false };
         let slot = Slot { pool: pool.clone(), cluster, worker: worker(), permit: Some(permit) };
         // A slot that cannot be delivered comes back when it is dropped.
-        if let Some(node) = reply.upgrade() {
-            node.do_send(SlotGranted { slot });
+        if let Some(node) = asker.node.upgrade() {
+            within(asker.cause, || node.do_send(SlotGranted { slot }));
         }
         true
     }
@@ -123,6 +124,13 @@ impl WorkerPool {
 
 impl Actor for WorkerPool {
     type Context = Context<Self>;
+}
+
+/// Who asked for a slot, and for which request. Granting goes on with that, whoever gave the slot back.
+#[derive(Debug)]
+struct Asker {
+    node: WeakRecipient<SlotGranted>,
+    cause: Option<Cause>,
 }
 
 /// A node has a task that could run.
@@ -285,7 +293,8 @@ impl Handler<RequestSlot> for WorkerPool {
 
     fn handle(&mut self, request: RequestSlot, ctx: &mut Self::Context) {
         let wish = Wish { rank: request.rank, urgent: request.urgent };
-        self.queue.ask(request.cluster, request.node, wish, request.reply);
+        let asker = Asker { node: request.reply, cause: Cause::current() };
+        self.queue.ask(request.cluster, request.node, wish, asker);
         self.grant(&ctx.address());
     }
 }

@@ -6,6 +6,7 @@ mod crew;
 mod database;
 mod idle;
 mod load;
+mod messages;
 mod report;
 mod stage;
 mod syncs;
@@ -89,7 +90,8 @@ pub fn measure(how: &Thoroughness) -> Result<Section, BenchError> {
         engines.push(of_engine(&Engine::Postgres(url.clone()), POSTGRES_RATE, extent)?);
     }
     let disk = syncs::measure(extent.syncs)?;
-    let journals = Journals { engines, weighed, disk };
+    let messages = messages::measure(extent.period)?;
+    let journals = Journals { engines, weighed, disk, messages };
     Section::new(&journals, journals.grids(), journals.figures())
 }
 

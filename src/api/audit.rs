@@ -13,6 +13,7 @@ use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{HttpMessage, HttpResponse, web};
+use cooperage_actors::console::{Cause, caused};
 use cooperage_domain::audit::Record;
 use futures::FutureExt;
 use slog::error;
@@ -37,6 +38,8 @@ const UNRECORDED: [&str; 6] = [
     "/v2/tasks/watch",
     "/v2/tasks/finish",
 ];
+/// What only looks, and is recorded all the same: whoever opens it sees the messages of all tenants.
+const LOOKED_THROUGH: &str = "/console";
 /// Longest text of a field, in bytes.
 const LONGEST: usize = 512;
 
@@ -89,22 +92,24 @@ pub async fn record(
     let Some(state) = request.app_data::<web::Data<AppState>>().cloned() else {
         return Err(Problem::internal("no state").into());
     };
-    let is_said_all_the_time =
-        request.match_pattern().is_some_and(|pattern| UNRECORDED.contains(&pattern.as_str()));
+    let pattern = request.match_pattern();
+    let is_said_all_the_time = pattern.as_deref().is_some_and(|pattern| UNRECORDED.contains(&pattern));
     let is_socket = web_socket::is_asked_for(request.headers());
-    let is_recorded = !is_said_all_the_time
-        && (changes(request.method()) || asks_for_secrets(request.query_string()) || is_socket);
+    let is_recorded = pattern.as_deref() == Some(LOOKED_THROUGH)
+        || is_socket
+        || (!is_said_all_the_time && (changes(request.method()) || asks_for_secrets(request.query_string())));
     let origin = Origin::of(&request, state.settings.audit.trust_forwarded, port);
     if is_socket {
         request.extensions_mut().insert(Opening(origin.record.clone()));
     }
     let id = HeaderValue::from_str(&origin.record.request);
+    let cause = Some(Cause::new(&origin.record.request));
     let answer = if is_recorded {
         // It goes on when the caller hangs up: what is done is recorded.
-        let recorded = actix_web::rt::spawn(origin.carry_out(state, request, next));
+        let recorded = actix_web::rt::spawn(caused(cause, origin.carry_out(state, request, next)));
         recorded.await.map_err(|fault| actix_web::Error::from(Problem::internal(fault)))?
     } else {
-        next.call(request).await.map(ServiceResponse::map_into_boxed_body)
+        caused(cause, next.call(request)).await.map(ServiceResponse::map_into_boxed_body)
     };
     answer.map(|mut answer| {
         if let Ok(id) = id {
@@ -180,10 +185,10 @@ impl Origin {
     }
 }
 
-/// Has a record written, and waits until it is durable.
+/// Writes a record, with the time that it is now.
 ///
 /// # Errors
-/// 503 when it could not be.
+/// 503.
 pub(super) async fn write(state: &web::Data<AppState>, mut record: Record) -> Result<(), Problem> {
     record.at_ms = state.clock.now();
     let (sender, receiver) = oneshot::channel();

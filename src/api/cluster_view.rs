@@ -1,105 +1,167 @@
 //! Clusters and nodes as JSON, in Coopr's shapes and with what we know beyond them.
 
-use cooperage_domain::cluster::{Cluster, ClusterStatus, Node, outputs, view};
-use cooperage_domain::entity::Link;
+use std::collections::BTreeSet;
+
+use cooperage_domain::cluster::{
+    Account, Cluster, ClusterStatus, Maintenance, Node, NodeStatus, Progress, Taken, outputs, view,
+};
+use cooperage_domain::entity::{ClusterTemplate, Link, Provider, Service};
+use cooperage_domain::id::{ClusterId, JobId, NodeId};
 use cooperage_domain::macros::{ClusterView, expand_link};
+use cooperage_domain::node_action::NodeAction;
+use cooperage_domain::task::NodeProperties;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::care::notes;
+use super::secret_fields::SecretFields;
 
-/// Everything about one cluster.
-pub fn details(cluster: &Cluster) -> Value {
-    let macros = view(cluster);
-    let links: Vec<Link> =
-        cluster.template.links.iter().map(|link| expand_link(link, &macros, None)).collect();
-    let nodes: Vec<Value> =
-        cluster.nodes_by_number().iter().map(|node| node_details(cluster, node, &macros)).collect();
-    let job = cluster.latest_job();
-    let mut details = json!({
-        "id": cluster.id,
-        "name": cluster.name,
-        "description": cluster.description,
-        "account": cluster.account,
-        "createTime": cluster.created,
-        "expireTime": cluster.expires,
-        "expiryWarningTime": cluster.warning_at(),
-        "provider": cluster.provider,
-        "clusterTemplate": cluster.template,
-        "nodes": nodes,
-        "services": cluster.services,
-        "latestJobId": job.map(|job| job.id),
-        "status": cluster.status,
-        "config": cluster.config,
-        "links": links,
-        "progress": cluster.progress(),
-        "revision": cluster.sequence,
-    });
-    if let (Some(message), Value::Object(fields)) = (job.and_then(|job| job.message.clone()), &mut details) {
-        fields.insert("message".to_owned(), message.into());
-    }
-    if let (Some(maintenance), Value::Object(fields)) = (&cluster.care.maintenance, &mut details) {
-        fields.insert("maintenance".to_owned(), json!(maintenance));
-    }
-    add_ancestors(cluster, &mut details);
-    details
+/// Everything about one cluster. It is written straight into the answer: a tree of values in between takes longer than all else
+/// where there are many nodes.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterDetails<'a> {
+    id: ClusterId,
+    name: &'a str,
+    description: &'a str,
+    account: &'a Account,
+    create_time: i64,
+    expire_time: i64,
+    expiry_warning_time: Option<i64>,
+    provider: Provider,
+    cluster_template: &'a ClusterTemplate,
+    nodes: Vec<NodeDetails<'a>>,
+    services: &'a BTreeSet<String>,
+    latest_job_id: Option<JobId>,
+    status: ClusterStatus,
+    config: &'a Map<String, Value>,
+    links: Vec<Link>,
+    progress: Option<Progress>,
+    revision: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    maintenance: Option<&'a Maintenance>,
+    /// Whom it is built upon.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<ClusterId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    foundation: Option<ClusterId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_ancestors: Option<Vec<Taken>>,
+    #[serde(flatten)]
+    lease_left: Option<LeaseLeft>,
 }
 
-/// Adds whom a cluster is built upon, where it is.
-fn add_ancestors(cluster: &Cluster, details: &mut Value) {
-    let origins = &cluster.kin.origins;
-    for (field, origin) in [("parent", &origins.parent), ("foundation", &origins.foundation)] {
-        if let Some(origin) = origin {
-            details[field] = json!(origin.from);
+impl<'a> ClusterDetails<'a> {
+    /// Of a cluster at this time, in milliseconds since 1970, without its provider's secrets.
+    pub fn of(cluster: &'a Cluster, secrets: &SecretFields, now: i64) -> Self {
+        let macros = view(cluster);
+        let nodes = cluster.nodes_by_number().into_iter();
+        let job = cluster.latest_job();
+        let origins = &cluster.kin.origins;
+        Self {
+            id: cluster.id,
+            name: &cluster.name,
+            description: &cluster.description,
+            account: &cluster.account,
+            create_time: cluster.created,
+            expire_time: cluster.expires,
+            expiry_warning_time: cluster.warning_at(),
+            provider: secrets.hidden(cluster.provider.clone()),
+            cluster_template: &cluster.template,
+            nodes: nodes.map(|node| NodeDetails::within(cluster, node, &macros)).collect(),
+            services: &cluster.services,
+            latest_job_id: job.map(|job| job.id),
+            status: cluster.status,
+            config: &cluster.config,
+            links: cluster.template.links.iter().map(|link| expand_link(link, &macros, None)).collect(),
+            progress: cluster.progress(),
+            revision: cluster.sequence,
+            message: job.and_then(|job| job.message.as_deref()),
+            maintenance: cluster.care.maintenance.as_ref(),
+            parent: origins.parent.as_ref().map(|origin| origin.from),
+            foundation: origins.foundation.as_ref().map(|origin| origin.from),
+            from_ancestors: (!origins.is_empty()).then(|| cluster.taken()),
+            lease_left: LeaseLeft::of(cluster.expires, cluster.warning_at(), cluster.status.as_str(), now),
         }
     }
-    if !origins.is_empty() {
-        details["fromAncestors"] = json!(cluster.taken());
+}
+
+/// How long a lease still lasts.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LeaseLeft {
+    /// In ms.
+    expires_in: i64,
+    /// Whether that is soon.
+    expiring: bool,
+}
+
+impl LeaseLeft {
+    /// `None` where a lease does not end, or its end changes nothing any more.
+    fn of(expires: i64, warned_from: Option<i64>, status: &str, now: i64) -> Option<Self> {
+        (expires != 0 && status != ClusterStatus::Terminated.as_str()).then(|| Self {
+            expires_in: expires.saturating_sub(now).max(0),
+            expiring: warned_from.is_some_and(|from| from <= now),
+        })
     }
 }
 
-/// Adds to a cluster that is shown how long its lease still lasts, in ms, and whether that is soon.
-pub fn add_lease_left(shown: &mut Value, now: i64) {
-    let (Some(expires), Some(status)) = (shown["expireTime"].as_i64(), shown["status"].as_str()) else {
+/// Adds to the summary of a cluster how long its lease still lasts.
+pub fn add_lease_left(summary: &mut Value, now: i64) {
+    let (Some(expires), Some(status)) = (summary["expireTime"].as_i64(), summary["status"].as_str()) else {
         return;
     };
-    if expires == 0 || status == ClusterStatus::Terminated.as_str() {
-        return;
+    if let Some(left) = LeaseLeft::of(expires, summary["expiryWarningTime"].as_i64(), status, now) {
+        summary["expiresIn"] = left.expires_in.into();
+        summary["expiring"] = left.expiring.into();
     }
-    let is_soon = shown["expiryWarningTime"].as_i64().is_some_and(|from| from <= now);
-    shown["expiresIn"] = expires.saturating_sub(now).max(0).into();
-    shown["expiring"] = is_soon.into();
 }
 
 /// Everything about one node.
-pub fn node(cluster: &Cluster, node: &Node) -> Value {
-    node_details(cluster, node, &view(cluster))
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeDetails<'a> {
+    id: &'a NodeId,
+    cluster_id: ClusterId,
+    services: Vec<&'a Service>,
+    properties: &'a NodeProperties,
+    status: NodeStatus,
+    actions: Vec<NodeAction>,
+    provisioner_results: Map<String, Value>,
+    links: Vec<Link>,
+    /// Only what is not as it should be.
+    #[serde(flatten)]
+    notes: Map<String, Value>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    config: &'a Map<String, Value>,
 }
 
-fn node_details(cluster: &Cluster, node: &Node, macros: &ClusterView<'_>) -> Value {
-    let services: Vec<_> =
-        node.properties.services.iter().filter_map(|name| cluster.definitions.get(name)).collect();
-    let links: Vec<Link> = services
-        .iter()
-        .flat_map(|service| &service.links)
-        .map(|link| expand_link(link, macros, Some(&node.id)))
-        .collect();
-    let mut details = json!({
-        "id": node.id,
-        "clusterId": cluster.id,
-        "services": services,
-        "properties": node.properties,
-        "status": cluster.node_status(node),
-        "actions": cluster.node_actions(&node.id),
-        "provisionerResults": public_results(&node.results),
-        "links": links,
-    });
-    if let Value::Object(fields) = &mut details {
-        fields.extend(notes(cluster, &node.id));
-        if !node.config.is_empty() {
-            fields.insert("config".to_owned(), Value::Object(node.config.clone()));
+impl<'a> NodeDetails<'a> {
+    /// Of a node of a cluster.
+    pub fn of(cluster: &'a Cluster, node: &'a Node) -> Self {
+        Self::within(cluster, node, &view(cluster))
+    }
+
+    fn within(cluster: &'a Cluster, node: &'a Node, macros: &ClusterView<'_>) -> Self {
+        let names = node.properties.services.iter();
+        let services: Vec<&Service> = names.filter_map(|name| cluster.definitions.get(name)).collect();
+        let links = services.iter().flat_map(|service| &service.links);
+        let links = links.map(|link| expand_link(link, macros, Some(&node.id))).collect();
+        Self {
+            id: &node.id,
+            cluster_id: cluster.id,
+            services,
+            properties: &node.properties,
+            status: cluster.node_status(node),
+            actions: cluster.node_actions(&node.id),
+            provisioner_results: public_results(&node.results),
+            links,
+            notes: notes(cluster, &node.id),
+            config: &node.config,
         }
     }
-    details
 }
 
 /// What earlier tasks reported, without the passwords that some providers put there, and with masks for secret outputs.

@@ -12,7 +12,7 @@ use super::ancestry::Ancestry;
 use super::audit::about;
 use super::body;
 use super::cluster_changes;
-use super::cluster_view::{add_lease_left, details, status};
+use super::cluster_view::{ClusterDetails, add_lease_left, status};
 use super::edge::{Keyed, StateTag};
 use super::export;
 use super::founding::{found, fresh_number};
@@ -166,10 +166,7 @@ async fn get(state: State, identity: Identity, id: web::Path<String>, moment: we
             Ok((shown.unwrap_or(now), SecretFields::load(state)?))
         })
         .await?;
-    let mut details = details(&shown);
-    add_lease_left(&mut details, state.clock.now());
-    secrets.hide_in(&mut details["provider"]);
-    Ok(at_state(&shown).json(details))
+    Ok(at_state(&shown).json(ClusterDetails::of(&shown, &secrets, state.clock.now())))
 }
 
 async fn get_status(state: State, identity: Identity, id: web::Path<String>) -> Answer {

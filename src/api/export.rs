@@ -5,9 +5,10 @@ use actix_web::{HttpResponse, web};
 use clap::ValueEnum;
 use serde::Deserialize;
 
-use super::cluster_view::details;
+use super::cluster_view::ClusterDetails;
 use super::identity::Identity;
 use super::problem::Problem;
+use super::secret_fields::SecretFields;
 use super::state::AppState;
 use crate::exports::{Format, Inventory, NODE_EXPORTER_PORT};
 
@@ -32,7 +33,10 @@ pub async fn get(
     let cluster = state.cluster(&identity, &id).await?;
     let services: Vec<String> =
         query.service.iter().flat_map(|list| list.split(',')).map(str::to_owned).collect();
-    let inventory = Inventory::of(&details(&cluster)).with_services(&services);
+    // Nothing of the provider is in an inventory.
+    let details = ClusterDetails::of(&cluster, &SecretFields::default(), state.clock.now());
+    let details = serde_json::to_value(details).map_err(Problem::internal)?;
+    let inventory = Inventory::of(&details).with_services(&services);
     let text = format.write(&inventory, query.port.unwrap_or(NODE_EXPORTER_PORT));
     Ok(HttpResponse::Ok().content_type(format.content_type()).body(text))
 }

@@ -16,6 +16,7 @@ mod cluster_life;
 mod cluster_values;
 mod cluster_view;
 mod clusters;
+mod console;
 mod deliveries;
 mod download;
 mod drafted_clusters;
@@ -107,6 +108,7 @@ fn user_routes(routes: &mut Routes<'_>) {
     audit_log::routes(routes);
     callbacks::routes(routes);
     clusters::routes(routes);
+    console::routes(routes);
     layouts::routes(routes);
     login_codes::routes(routes);
     deliveries::routes(routes);
@@ -163,10 +165,13 @@ async fn status() -> HttpResponse {
     HttpResponse::Ok().content_type("text/plain; charset=utf-8").body("OK\n")
 }
 
-/// The web interface, which has every path that the interface for programs has not.
+/// The book and the web interface, which have every path that the interface for programs has not.
 async fn unknown_path(request: HttpRequest) -> Result<HttpResponse, Problem> {
     let is_for_people = request.app_data::<Port>() == Some(&Port::User);
-    if let Some(page) = is_for_people.then(|| crate::web::answer(&request)).flatten() {
+    if let Some(page) = is_for_people
+        .then(|| crate::book::answer(&request).or_else(|| crate::web::answer(&request)))
+        .flatten()
+    {
         return Ok(page);
     }
     let detail = format!("there is nothing at {} {}", request.method(), request.path());

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::body;
-use super::cluster_view;
+use super::cluster_view::NodeDetails;
 use super::identity::Identity;
 use super::paging::Paging;
 use super::problem::Problem;
@@ -105,7 +105,7 @@ async fn get(state: State, identity: Identity, id: Id) -> Answer {
         if problem.status == StatusCode::NOT_FOUND.as_u16() { unknown() } else { problem }
     })?;
     let node = cluster.nodes.get(&row.id).ok_or_else(unknown)?;
-    Ok(HttpResponse::Ok().json(cluster_view::node(&cluster, node)))
+    Ok(HttpResponse::Ok().json(NodeDetails::of(&cluster, node)))
 }
 
 /// A node that was made known and that the caller sees. Waits for the database.

@@ -8,6 +8,7 @@ use actix_web::web;
 use cooperage_actors::callbacks::{CallbackOffice, Callbacks};
 use cooperage_actors::clock::SharedClock;
 use cooperage_actors::cluster::GetState;
+use cooperage_actors::console::Console;
 use cooperage_actors::estimate::Estimates;
 use cooperage_actors::fleet::{Fleet, Roll};
 use cooperage_actors::handover::Handover;
@@ -84,6 +85,8 @@ pub struct AppState {
     pub logger: Logger,
     /// Takes the output of tasks.
     pub log: TaskLog,
+    /// The actors, for whoever looks.
+    pub console: Console,
     /// Fires when the server is told to stop: nobody is to wait any longer.
     pub stopping: CancellationToken,
 }

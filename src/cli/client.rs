@@ -5,6 +5,8 @@ use std::time::Duration;
 use reqwest::{Certificate, Method, RequestBuilder, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio_tungstenite::tungstenite::handshake::client::generate_key;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use uuid::Uuid;
 
 use super::connection::Connection;
@@ -14,6 +16,9 @@ use super::problem::Problem;
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// How long it may take to answer: a layout of many machines takes seconds, an upload may be large.
 const ANSWER_LIMIT: Duration = Duration::from_secs(120);
+
+/// How long a WebSocket may stay open.
+const UPGRADED_LIMIT: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Pauses before a request is sent again.
 const PAUSES: [Duration; 4] = [
@@ -163,11 +168,6 @@ impl Client {
         Ok(Self { http, connection })
     }
 
-    /// How the server is reached.
-    pub(super) const fn connection(&self) -> &Connection {
-        &self.connection
-    }
-
     /// Where the server is.
     #[must_use]
     pub fn server(&self) -> String {
@@ -290,7 +290,33 @@ impl Client {
         read(path, &text)
     }
 
-    pub(super) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+    /// Opens a WebSocket: the connection itself, once the server speaks it.
+    ///
+    /// # Errors
+    /// No answer, a refusal, or an answer that is no WebSocket's.
+    pub async fn upgrade(&self, path: &str) -> Result<reqwest::Upgraded, ClientFault> {
+        let failed = |fault: reqwest::Error| unreachable(&self.connection, &fault);
+        let key = generate_key();
+        let request = self.request(Method::GET, path).timeout(UPGRADED_LIMIT);
+        let request = request.header("Connection", "Upgrade").header("Upgrade", "websocket");
+        let request = request.header("Sec-WebSocket-Version", "13").header("Sec-WebSocket-Key", &key);
+        let response = request.send().await.map_err(failed)?;
+        let status = response.status();
+        let accepts = response.headers().get("Sec-WebSocket-Accept").and_then(|value| value.to_str().ok());
+        if status == StatusCode::SWITCHING_PROTOCOLS
+            && accepts == Some(derive_accept_key(key.as_bytes()).as_str())
+        {
+            return response.upgrade().await.map_err(failed);
+        }
+        if status.is_client_error() || status.is_server_error() {
+            let text = response.text().await.map_err(failed)?;
+            return Err(ClientFault::Refused(Box::new(Problem::read(status.as_u16(), &text))));
+        }
+        let reason = format!("{status} opens no WebSocket");
+        Err(ClientFault::NotUnderstood { path: path.to_owned(), reason })
+    }
+
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.server()));
         let mut request = request.header("Accept", "application/json, application/problem+json");
         let named = [("Coopr-UserID", &self.connection.user), ("Coopr-TenantID", &self.connection.tenant)];
@@ -331,7 +357,7 @@ fn read<T: DeserializeOwned>(path: &str, text: &str) -> Result<T, ClientFault> {
 }
 
 /// The innermost cause is what helps: "Connection refused", not "error sending request".
-pub(super) fn unreachable(connection: &Connection, fault: &reqwest::Error) -> ClientFault {
+fn unreachable(connection: &Connection, fault: &reqwest::Error) -> ClientFault {
     let mut cause: &dyn std::error::Error = fault;
     while let Some(inner) = cause.source() {
         cause = inner;

@@ -1,7 +1,8 @@
 //! The command line: everything a person types, and everything it answers.
 
+mod actor_console;
 mod apply;
-mod args;
+pub mod args;
 mod audit;
 mod bench;
 mod callback;
@@ -16,7 +17,7 @@ mod difference;
 mod drafted_cluster;
 mod duration;
 mod entity;
-mod exit_code;
+pub mod exit_code;
 mod failure;
 #[cfg(test)]
 pub mod golden;
@@ -48,7 +49,6 @@ mod user;
 mod validate;
 mod watching;
 mod web;
-mod web_socket;
 mod yaml;
 
 use std::process::ExitCode;

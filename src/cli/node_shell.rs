@@ -3,7 +3,6 @@
 use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::os::fd::AsFd as _;
 
-use actix_http::ws::{Frame, Message};
 use clap::Args;
 use futures::{SinkExt as _, StreamExt as _};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
@@ -11,6 +10,9 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{Receiver, channel};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::Role;
 
 use super::client::{Client, segment};
 use super::cluster::node_of;
@@ -18,7 +20,6 @@ use super::complete;
 use super::failure::Failure;
 use super::problem::Problem;
 use super::screen::Screen;
-use super::web_socket::WebSocket;
 
 /// The key that leaves: Ctrl-].
 const LEAVE: u8 = 0x1d;
@@ -59,7 +60,8 @@ pub async fn run(args: &ShellArgs, client: &Client, screen: &Screen) -> Result<(
     let (columns, rows) = size().unwrap_or((80, 24));
     let path =
         format!("/v2/clusters/{cluster}/nodes/{}/terminal?columns={columns}&rows={rows}", segment(&node));
-    let mut socket = client.web_socket(&path).await?;
+    let stream = client.upgrade(&path).await?;
+    let mut socket = WebSocketStream::from_raw_socket(stream, Role::Client, None).await;
     if std::io::stdin().is_terminal() {
         screen.note("Ctrl-] leaves");
     }
@@ -70,7 +72,7 @@ pub async fn run(args: &ShellArgs, client: &Client, screen: &Screen) -> Result<(
 }
 
 /// Passes on what is typed and what is shown.
-async fn talk(socket: &mut WebSocket) -> Result<(), Failure> {
+async fn talk(socket: &mut WebSocketStream<reqwest::Upgraded>) -> Result<(), Failure> {
     let mut typed = keyboard();
     let mut resized = signal(SignalKind::window_change())
         .map_err(|fault| Failure::refused(format!("no signals: {fault}"), "try again"))?;
@@ -78,8 +80,8 @@ async fn talk(socket: &mut WebSocket) -> Result<(), Failure> {
     let (mut shown, mut told) = (0, 0);
     loop {
         let message = tokio::select! {
-            frame = socket.next() => match frame {
-                Some(Ok(frame)) => match heard(frame)? {
+            message = socket.next() => match message {
+                Some(Ok(message)) => match heard(message)? {
                     Heard::Shown(length) => {
                         shown += length;
                         if shown - told < TELL_EVERY {
@@ -89,7 +91,6 @@ async fn talk(socket: &mut WebSocket) -> Result<(), Failure> {
                         Message::Text(json!({"shown": shown}).to_string().into())
                     }
                     Heard::Nothing => continue,
-                    Heard::Answer(message) => message,
                     Heard::End => return Ok(()),
                 },
                 Some(Err(_)) | None => return Err(lost()),
@@ -119,21 +120,20 @@ enum Heard {
     /// So many bytes for the screen, which are there now.
     Shown(usize),
     Nothing,
-    Answer(Message),
     End,
 }
 
-fn heard(frame: Frame) -> Result<Heard, Failure> {
-    match frame {
-        Frame::Binary(bytes) => {
+fn heard(message: Message) -> Result<Heard, Failure> {
+    match message {
+        Message::Binary(bytes) => {
             let mut stdout = std::io::stdout();
             stdout.write_all(&bytes).and_then(|()| stdout.flush()).map_err(|_| Failure::Interrupted)?;
             Ok(Heard::Shown(bytes.len()))
         }
-        Frame::Text(text) => ended(&serde_json::from_slice(&text).unwrap_or_default()),
-        Frame::Ping(bytes) => Ok(Heard::Answer(Message::Pong(bytes))),
-        Frame::Close(_) => Ok(Heard::End),
-        Frame::Pong(_) | Frame::Continuation(_) => Ok(Heard::Nothing),
+        Message::Text(text) => ended(&serde_json::from_str(&text).unwrap_or_default()),
+        Message::Close(_) => Ok(Heard::End),
+        // The library answers pings.
+        Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => Ok(Heard::Nothing),
     }
 }
 

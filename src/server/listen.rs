@@ -14,7 +14,7 @@ use slog::{Logger, error, info, warn};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::tls::PortTls;
-use super::{ServeError, retention};
+use super::{ServeError, retention, systemd};
 use crate::api::{self, AppState, Port};
 use crate::config::{Http, ProvisionerAccess};
 
@@ -66,9 +66,11 @@ pub async fn listen(state: AppState) -> Result<(), ServeError> {
     };
     let (on_user, on_tasks) = (user.open(&state)?, tasks.open(&state)?);
     info!(logger, "listening"; "user" => user.url(), "tasks" => tasks.url());
+    systemd::ready(&logger);
     let renewed = [user.tls, tasks.tls].into_iter().flatten().collect();
     let beside = [
         actix_rt::spawn(renew(renewed, signal(SignalKind::hangup())?, logger.clone())),
+        actix_rt::spawn(systemd::live(logger.clone())),
         actix_rt::spawn(sweep(state.clone())),
         actix_rt::spawn(retention::prune_audit(state.clone())),
         actix_rt::spawn(retention::keep_output(state.clone())),
@@ -154,6 +156,7 @@ impl Opening {
 async fn stop_when_told(state: web::Data<AppState>, ports: [ServerHandle; 2], mut signals: [Signal; 2]) {
     told(&mut signals).await;
     info!(state.logger, "stopping"; "limit_seconds" => state.settings.http.stop_seconds);
+    systemd::stopping(&state.logger);
     // Connections are closed after their requests, the server is not ready, and those who wait for tasks wait no longer.
     state.stopping.cancel();
     let in_order = join_all(ports.iter().map(|port| port.stop(true)));

@@ -8,6 +8,7 @@ mod audit;
 mod bucket;
 mod care;
 mod catalog;
+mod console;
 mod drafted_clusters;
 mod events;
 #[path = "../lab/mod.rs"]

@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
-use actix_http::ws::{Codec, Frame, Message};
-use futures::{SinkExt, StreamExt};
+use futures::StreamExt;
 use serde_json::{Value, json};
-use tokio_util::codec::Framed;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::Role;
 
 use crate::catalog::catalog;
 use crate::lab::{Client, Server, apply, http, wait_for};
@@ -68,16 +69,13 @@ impl Rack {
                 return (status, vec![response.json().await.unwrap_or_default()]);
             }
             let stream = response.upgrade().await.unwrap();
-            let mut socket = Framed::new(stream, Codec::new().client_mode());
+            let mut socket = WebSocketStream::from_raw_socket(stream, Role::Client, None).await;
             let mut said = Vec::new();
-            while let Some(Ok(frame)) = socket.next().await {
-                match frame {
-                    Frame::Text(text) => said.push(serde_json::from_slice(&text).unwrap()),
-                    Frame::Close(_) => break,
-                    _ => {}
+            while let Some(Ok(message)) = socket.next().await {
+                if let Message::Text(text) = message {
+                    said.push(serde_json::from_str(&text).unwrap());
                 }
             }
-            let _ = socket.send(Message::Close(None)).await;
             (status, said)
         })
     }

@@ -9,6 +9,7 @@ mod browser;
 mod check;
 mod failing_script;
 mod footprint;
+mod greeting;
 mod heal;
 mod kills;
 #[path = "../lab/mod.rs"]

@@ -3,6 +3,7 @@
 // A panic is a test's way to fail, and printing its way to say what led to it.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
+mod book;
 mod caller;
 mod keys;
 #[path = "../lab/mod.rs"]
@@ -10,6 +11,7 @@ mod lab;
 mod limits;
 mod papers;
 mod parts;
+mod service;
 mod stop;
 mod tags;
 mod tls;

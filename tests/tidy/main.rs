@@ -12,14 +12,15 @@ mod pages;
 mod settings;
 mod style;
 mod tree;
+mod units;
 
 use tree::{Offence, Tree};
 
 #[test]
 fn the_tree_keeps_the_house_rules() {
     let tree = Tree::of_git();
-    let rules: [fn(&Tree) -> Vec<Offence>; 4] =
-        [style::offences, layers::offences, pages::offences, settings::offences];
+    let rules: [fn(&Tree) -> Vec<Offence>; 5] =
+        [style::offences, layers::offences, pages::offences, settings::offences, units::offences];
     let mut offences: Vec<Offence> = rules.iter().flat_map(|rule| rule(&tree)).collect();
     offences.sort();
     let list: Vec<String> = offences.iter().map(ToString::to_string).collect();

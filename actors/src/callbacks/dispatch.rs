@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix::fut::wrap_future;
-use actix::{Actor, ActorFutureExt, AsyncContext, Context, Handler, Message};
+use actix::{Actor, ActorFutureExt, AsyncContext, Handler, Message};
 use cooperage_domain::callback::Hook;
 use cooperage_domain::cluster::Cluster;
 use cooperage_domain::id::ClusterId;
@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use super::body::body;
 use super::{CallbackOffice, Letter, blocking, owner};
+use crate::console::Context;
 use crate::registry::read;
 
 /// Occurrences and calls that one look takes.

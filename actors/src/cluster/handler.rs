@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actix::{ActorContext, AsyncContext, Context, Handler, ResponseFuture};
+use actix::{AsyncContext, Handler, ResponseFuture};
 use cooperage_domain::cluster::{self, Command, Event, Refusal, decide};
 use slog::error;
 use tokio::sync::oneshot;
@@ -11,8 +11,10 @@ use super::message::{Begin, Begun, Found, GetState, NodeFailed, Operate, Operate
 use super::pursue::unexpandable;
 use super::recording::Seen;
 use super::{Cluster, Done};
+use crate::console::Context;
 use crate::janitor::{Deadline, TimeUp};
 use crate::journal::RecordError;
+use crate::registry::Ending;
 
 pub(super) type Answer<T> = ResponseFuture<Result<T, OperateError>>;
 
@@ -154,7 +156,7 @@ impl Handler<NodeFailed> for Cluster {
 
     fn handle(&mut self, failed: NodeFailed, ctx: &mut Self::Context) {
         error!(self.logger, "a node's actor failed, and its cluster's with it"; "node" => failed.node.to_string());
-        ctx.stop();
+        ctx.fail(format!("the actor of node {} failed", failed.node));
     }
 }
 
@@ -166,7 +168,7 @@ impl Handler<TimeUp> for Cluster {
             Deadline::Pause { task, .. } => self.offer_again(task, ctx),
             Deadline::Queue { task, .. } => self.overdue(task, ctx),
             Deadline::Straggler { task, attempt, .. } => self.straggles(task, attempt),
-            Deadline::Idle(_) if self.is_idle() => self.end_in_order(ctx),
+            Deadline::Idle(_) if self.is_idle() => self.end(Ending::Rest, ctx),
             Deadline::Idle(_)
             | Deadline::Attempt { .. }
             | Deadline::Lease(_)

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashSet};
 
-use actix::Context;
+use crate::console::Context;
 use cooperage_domain::cluster::{JobStatus, budget};
 use cooperage_domain::id::NodeId;
 

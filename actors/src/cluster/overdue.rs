@@ -1,11 +1,12 @@
 //! Tasks that nobody takes, and attempts that take longer than their like.
 
 use actix::fut::WrapFuture;
-use actix::{ActorFutureExt, AsyncContext, Context};
+use actix::{ActorFutureExt, AsyncContext};
 use cooperage_domain::cluster::{self, Command, Task, budget};
 use slog::warn;
 
 use super::Cluster;
+use crate::console::Context;
 use crate::janitor::{Arm, Deadline, Disarm};
 use crate::worker_pool::GetStanding;
 

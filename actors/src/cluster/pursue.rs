@@ -3,15 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix::{Actor, Addr, AsyncContext, Context};
+use actix::{Addr, AsyncContext};
 use cooperage_domain::cluster::{self, ClusterStatus, Effect, Event, JobStatus, OrderError, due, due_after};
 use cooperage_domain::id::NodeId;
 use cooperage_domain::task::{TaskName, TaskReport};
 use slog::o;
 
 use super::{Begun, Cluster, Report};
+use crate::console::{Context, Live};
 use crate::janitor::{Arm, Deadline, Disarm};
 use crate::node::{Follow, Halt, Identity, Node, Offer};
+use crate::registry::cluster_path;
 
 impl Cluster {
     /// All that is due: when the actor starts.
@@ -174,7 +176,8 @@ impl Cluster {
             let identity = Identity { id: id.clone(), cluster, tenant };
             let colleagues = surroundings.colleagues.clone();
             let grace = surroundings.pace.grace;
-            Node::new(identity, ctx.address().downgrade(), colleagues, grace, logger).start()
+            let node = Node::new(identity, ctx.address().downgrade(), colleagues, grace, logger);
+            node.live(&surroundings.console, format!("{}/nodes/{id}", cluster_path(cluster)))
         };
         self.nodes.entry(id.clone()).or_insert_with(start).clone()
     }

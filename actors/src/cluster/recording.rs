@@ -15,15 +15,17 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use actix::{ActorContext, AsyncContext, Context, Handler, Message};
+use actix::{AsyncContext, Handler, Message};
 use cooperage_domain::cluster::{self, Effect, Event, apply};
 use cooperage_schema::{Append, AppendError};
 use slog::{error, warn};
 use tokio::sync::oneshot;
 
 use super::{Cluster, Done};
+use crate::console::{Cause, Context, within};
 use crate::journal::{MAX_TRIES, RecordError, Recorded, pause_after};
 use crate::node::Cease;
+use crate::registry::Ending;
 
 /// Events that have been applied and are not durable yet, oldest first.
 #[derive(Default)]
@@ -89,7 +91,7 @@ impl Cluster {
         }
         let Some(next) = next.map(Arc::new) else {
             // Events that found no cluster: dropping `done` says so, and there is nothing to be live for.
-            self.end_in_order(ctx);
+            self.end(Ending::Rest, ctx);
             return;
         };
         self.told.hear(&next, &events);
@@ -112,6 +114,7 @@ impl Cluster {
         }
         let seen_by = Vec::new();
         self.recordings.under_way.push_back(Recording { append, events, effects, done, seen_by });
+        ctx.finish_first(true);
     }
 
     /// Shows the cluster as it is now, once that is durable.
@@ -128,9 +131,9 @@ impl Cluster {
 
     fn give(&mut self, append: &Arc<Append>, ctx: &Context<Self>) {
         self.recordings.unanswered += 1;
-        let (round, address) = (self.recordings.round, ctx.address());
+        let (round, address, cause) = (self.recordings.round, ctx.address(), Cause::current());
         self.surroundings.journal.append(Arc::clone(append), move |result| {
-            address.do_send(Durable { round, result });
+            within(cause, || address.do_send(Durable { round, result }));
         });
     }
 
@@ -138,6 +141,7 @@ impl Cluster {
     fn acknowledge(&mut self, ctx: &mut Context<Self>) {
         let Some(recording) = self.recordings.under_way.pop_front() else { return };
         let Recording { append, events, effects, done, seen_by } = recording;
+        ctx.finish_first(!self.recordings.is_empty());
         self.surroundings.journal.tell(&append);
         self.announce(&events);
         self.pursue(effects, ctx);
@@ -158,9 +162,9 @@ impl Cluster {
             for node in self.nodes.values() {
                 node.do_send(Cease);
             }
-            self.end_in_order(ctx);
+            self.end(Ending::Fenced, ctx);
         } else {
-            ctx.stop();
+            ctx.fail(fault.to_string());
         }
         for recording in std::mem::take(&mut self.recordings.under_way) {
             (recording.done)(self, Err(fault.clone()), ctx);

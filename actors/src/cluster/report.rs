@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use actix::{ActorFutureExt, Addr, AsyncContext, Context, Handler, WrapFuture};
+use actix::{ActorFutureExt, Addr, AsyncContext, Handler, WrapFuture};
 use cooperage_domain::cluster::{self, Command, outputs};
 use cooperage_domain::task::TaskReport;
 use serde_json::Value;
@@ -14,6 +14,7 @@ use super::handler::{Answer, answer_later};
 use super::message::{OperateError, Report};
 use super::{Cluster, Done};
 use crate::blocking;
+use crate::console::Context;
 use crate::journal::RecordError;
 use crate::node::{Node, Recorded};
 

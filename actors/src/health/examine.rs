@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix::fut::wrap_future;
-use actix::{ActorFutureExt, AsyncContext, Context};
+use actix::{ActorFutureExt, AsyncContext};
 use cooperage_domain::cluster::{Cluster, made_by, probe_order, to_probe};
 use cooperage_domain::health::Finding;
 use cooperage_domain::id::{ClusterId, NodeId};
@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::HealthMonitor;
 use super::watched::Round;
+use crate::console::Context;
 use crate::provisioner::Probe;
 use crate::worker_pool::LOCAL_WORKER;
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use actix::fut::wrap_future;
-use actix::{ActorFutureExt, Addr, AsyncContext, Context};
+use actix::{ActorFutureExt, Addr, AsyncContext};
 use cooperage_domain::cluster::{CareChange, Cluster, ClusterStatus, Command, made_by, to_probe};
 use cooperage_domain::health::budget::next_turn;
 use cooperage_domain::health::{Ailing, HealMode, Health, Situation, Verdict, judge};
@@ -16,6 +16,7 @@ use slog::{error, info, warn};
 use super::HealthMonitor;
 use super::watched::{Probing, Round};
 use crate::cluster::GetState;
+use crate::console::Context;
 use crate::registry::{Look, Registry, Tell, read};
 use crate::worker_pool::LOCAL_WORKER;
 

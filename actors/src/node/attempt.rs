@@ -4,7 +4,7 @@ use std::future::pending;
 use std::sync::Arc;
 
 use actix::fut::{WrapFuture, ready};
-use actix::{ActorContext, ActorFutureExt, AsyncContext, Context, Handler};
+use actix::{ActorContext, ActorFutureExt, AsyncContext, Handler};
 use cooperage_domain::task::{TaskOrder, TaskReport};
 use cooperage_plugins::Context as TaskContext;
 use futures::FutureExt;
@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::message::{Cease, Follow, Halt, Recorded, Retire};
 use super::{Current, Executing, Node};
 use crate::cluster::{Begun, OperateError, Report};
+use crate::console::Context;
 use crate::handover::HandOver;
 use crate::janitor::{Arm, Deadline, Disarm, TimeUp};
 use crate::provisioner::{Cancel, Execute, Execution, Forget};

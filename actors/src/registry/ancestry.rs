@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use actix::fut::wrap_future;
-use actix::{ActorFutureExt, Addr, AsyncContext, Context, Handler, Message, ResponseFuture};
+use actix::{ActorFutureExt, Addr, AsyncContext, Handler, Message, ResponseFuture};
 use cooperage_domain::cluster::{self, ClusterStatus, Command, Inheritance, Refusal};
 use cooperage_domain::id::ClusterId;
 use cooperage_schema::{AncestryRow, Store};
@@ -22,6 +22,7 @@ use super::tell::deliver;
 use super::{Find, Registry, Tell, TellError};
 use crate::blocking;
 use crate::cluster::{GetState, OperateError};
+use crate::console::Context;
 
 /// How often it is tried to tell a cluster something. What it misses all the same it is told when the server starts.
 const TRIES: u32 = 20;

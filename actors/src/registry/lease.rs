@@ -26,6 +26,7 @@ impl Handler<TimeUp> for Registry {
 
     fn handle(&mut self, TimeUp(deadline): TimeUp, ctx: &mut Self::Context) {
         match deadline {
+            Deadline::Lease(id) | Deadline::LeaseWarning(id) if self.taken_over.contains(&id) => {}
             Deadline::Lease(id) => {
                 info!(self.office.logger, "a lease has run out"; "cluster" => id.to_string());
                 self.end_lease(id, ctx.address());

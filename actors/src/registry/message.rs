@@ -94,6 +94,17 @@ pub struct Stopped {
     pub id: ClusterId,
     /// Which of the actors it had.
     pub generation: u64,
-    /// Whether it failed; otherwise it had nothing to do, or belongs to another server now.
-    pub failed: bool,
+    /// Why.
+    pub ending: Ending,
+}
+
+/// Why a cluster's actor is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// It had nothing to do.
+    Rest,
+    /// It failed, and is to be live again.
+    Failed,
+    /// Another server has taken the cluster over.
+    Fenced,
 }

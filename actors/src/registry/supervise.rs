@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use actix::fut::wrap_future;
-use actix::{ActorFutureExt, AsyncContext, Context, Handler, Message};
+use actix::{ActorFutureExt, AsyncContext, Handler, Message};
 use cooperage_domain::cluster::ClusterStatus;
 use cooperage_domain::id::ClusterId;
 use cooperage_schema::{ClusterRow, StoreError};
 use serde::Deserialize;
 use slog::{error, info, warn};
 
-use super::{Find, FindError, Registry, Stopped};
+use super::{Ending, Find, FindError, Registry, Stopped};
 use crate::blocking;
+use crate::console::Context;
 use crate::janitor::{Arm, Deadline};
 
 /// Clusters that are read at the same time when the server starts: enough to keep the database busy, and few enough that the
@@ -105,16 +106,18 @@ fn warning_at(cluster: &ClusterRow) -> Option<i64> {
 impl Handler<Stopped> for Registry {
     type Result = ();
 
-    fn handle(&mut self, Stopped { id, generation, failed }: Stopped, ctx: &mut Self::Context) {
+    fn handle(&mut self, Stopped { id, generation, ending }: Stopped, ctx: &mut Self::Context) {
         let is_current = self.live.get(&id).is_some_and(|live| live.generation == generation);
         if !is_current {
             return;
         }
         self.live.remove(&id);
-        if failed {
-            self.revive_later(id, "its actor ended", ctx);
-        } else {
-            self.failures.remove(&id);
+        if ending == Ending::Failed {
+            return self.revive_later(id, "its actor ended", ctx);
+        }
+        self.failures.remove(&id);
+        if ending == Ending::Fenced {
+            self.taken_over.insert(id);
         }
     }
 }

@@ -11,6 +11,7 @@ use super::{Find, Registry, Tell, TellAt, TellError};
 use crate::callbacks::Gate;
 use crate::clock::SharedClock;
 use crate::cluster::{GetState, Operate, OperateAt, OperateError};
+use crate::console::{Cause, caused};
 
 /// How often a cluster is looked for whose actor was gone when the message came.
 const TRIES: u32 = 50;
@@ -21,7 +22,7 @@ impl Handler<Tell> for Registry {
     type Result = ResponseFuture<Result<Arc<cluster::Cluster>, TellError>>;
 
     fn handle(&mut self, tell: Tell, ctx: &mut Self::Context) -> Self::Result {
-        Box::pin(deliver(ctx.address(), tell, None, self.asking()))
+        Box::pin(caused(Cause::current(), deliver(ctx.address(), tell, None, self.asking())))
     }
 }
 
@@ -29,7 +30,8 @@ impl Handler<TellAt> for Registry {
     type Result = ResponseFuture<Result<Arc<cluster::Cluster>, TellError>>;
 
     fn handle(&mut self, at: TellAt, ctx: &mut Self::Context) -> Self::Result {
-        Box::pin(deliver(ctx.address(), at.tell, Some(at.sequences), self.asking()))
+        let told = deliver(ctx.address(), at.tell, Some(at.sequences), self.asking());
+        Box::pin(caused(Cause::current(), told))
     }
 }
 

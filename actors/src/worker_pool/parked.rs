@@ -3,11 +3,12 @@
 
 use std::collections::VecDeque;
 
-use actix::{AsyncContext, Context, Handler, Message};
+use actix::{AsyncContext, Handler, Message};
 use cooperage_domain::task::TaskOrder;
 use tokio::sync::oneshot;
 
 use super::WorkerPool;
+use crate::console::Context;
 
 /// Workers that wait.
 #[derive(Debug, Default)]

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use actix::{Context, Handler, Message, MessageResult};
+use actix::{Handler, Message, MessageResult};
 use cooperage_domain::cluster::{WaitCode, WaitReason};
 use cooperage_domain::id::{ClusterId, NodeId};
 
 use super::WorkerPool;
+use crate::console::Context;
 
 /// Places in the queue that are told; of those behind it is said that there are more before them.
 const TOLD: usize = 1_000;

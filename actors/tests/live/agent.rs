@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use cooperage_actors::agent::{
     Agent, AgentOffice, Assign, GetAgentState, Leave, LinkFault, Prepared, Reply, ServerLink, Supplies,
 };
+use cooperage_actors::console::{Console, Live as _};
 use cooperage_actors::provisioner::Provisioner;
 use cooperage_domain::entity::{ActionSpec, AutomatorType, Base, PluginType, ServiceAction};
 use cooperage_domain::id::{ClusterId, JobId, NodeId, TaskId};
@@ -191,7 +192,8 @@ fn with_agent<F: Future<Output = ()>>(fake: &Arc<Fake>, test: impl FnOnce(Addr<A
             id: "p1".to_owned(),
             link: Arc::new(Link(Arc::clone(fake))),
             supplies: Arc::new(Names(Arc::clone(&go_on))),
-            provisioner: Provisioner::new(Arc::default(), runtime.handle().clone()).start(),
+            provisioner: Provisioner::new(Arc::default(), runtime.handle().clone())
+                .live(&Console::default(), "/provisioner"),
             beat: Duration::from_millis(100),
             logger: Logger::root(Discard, o!()),
         };

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use actix::{Actor, AsyncContext, Context, Handler, System};
+use cooperage_actors::console::{Console, Live as _};
 use cooperage_actors::pace::Pace;
 use cooperage_actors::worker_pool::{
     GetStanding, RESERVED, RequestSlot, Resize, RunningLimit, Slot, SlotGranted, WorkerPool,
@@ -168,7 +169,7 @@ fn tenants_share_the_limit_of_the_installation_and_all_are_served() {
         let hold = Some(Duration::from_millis(2));
         let holder = Holder { tally: Arc::clone(&tally), hold, kept: Vec::new() }.start();
         let pools: Vec<_> = ["a", "b", "c"]
-            .map(|tenant| WorkerPool::new(4).within(limit.clone(), tenant).start())
+            .map(|tenant| WorkerPool::new(4).within(limit.clone(), tenant).live(&Console::default(), tenant))
             .into_iter()
             .collect();
         for number in 0..60_u64 {
@@ -195,7 +196,8 @@ fn what_gives_machines_back_gets_through_and_waiting_requests_know_why() {
         let limit = RunningLimit::new(2);
         let tally = Arc::new(Mutex::new(Tally::default()));
         let keeper = Holder { tally: Arc::clone(&tally), hold: None, kept: Vec::new() }.start();
-        let [a, b] = ["a", "b"].map(|tenant| WorkerPool::new(9).within(limit.clone(), tenant).start());
+        let [a, b] = ["a", "b"]
+            .map(|tenant| WorkerPool::new(9).within(limit.clone(), tenant).live(&Console::default(), tenant));
         for node in ["n1", "n2", "n3"] {
             a.do_send(request(1, node, false, &keeper));
         }

@@ -8,6 +8,7 @@ mod abort;
 mod adoption;
 mod agent;
 mod budget;
+mod console;
 mod create;
 mod database;
 mod failing;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use actix::{Actor, Addr, Arbiter, System};
+use actix::{Addr, Arbiter, System};
 use cooperage_actors::clock::{Clock, WallClock};
+use cooperage_actors::console::{Console, Live};
 use cooperage_actors::estimate::Estimates;
 use cooperage_actors::handover::Handover;
 use cooperage_actors::health::{HealthMonitor, HealthOffice, HealthSettings};
@@ -14,7 +15,7 @@ use cooperage_actors::janitor::Janitor;
 use cooperage_actors::journal::Journal;
 use cooperage_actors::pace::Pace;
 use cooperage_actors::provisioner::Provisioner;
-use cooperage_actors::registry::{Create, Office, Registry, Tell, TellError, read};
+use cooperage_actors::registry::{Create, Office, Registry, Tell, TellError, pool_path, read};
 use cooperage_actors::task_log::TaskLog;
 use cooperage_actors::worker_pool::{GetPoolUse, PoolUse, WorkerPool};
 use cooperage_domain::cluster::{self, ClusterStatus, Command, Event, create};
@@ -58,6 +59,7 @@ pub struct Rig {
     pub registry: Addr<Registry>,
     pub pool: Addr<WorkerPool>,
     pub health: Addr<HealthMonitor>,
+    pub console: Console,
     pub clock: Arc<TripClock>,
 }
 
@@ -125,13 +127,14 @@ impl Home {
         let log = Log::new();
         let logger = log.logger();
         let journal = Journal::new(store.journal());
-        let pool = WorkerPool::new(settings.slots).start();
+        let console = Console::default();
+        let pool = WorkerPool::new(settings.slots).live(&console, pool_path("t1"));
         let provisioner = Provisioner::new(Arc::new(self.lab.plugins()), runtime.handle().clone());
         let office = Office {
             store: store.clone(),
             journal,
-            janitor: Janitor::new(clock.clone()).start(),
-            provisioner: provisioner.start(),
+            janitor: Janitor::new(clock.clone()).live(&console, "/janitor"),
+            provisioner: provisioner.live(&console, "/provisioner"),
             handover: Handover::default(),
             vault: Vault::new(store.clone(), KnownSecrets::default()),
             pools: HashMap::from([("t1".to_owned(), pool.clone())]),
@@ -140,11 +143,12 @@ impl Home {
             clock: clock.clone(),
             logger,
             arbiters: (0..2).map(|_| Arbiter::new()).collect(),
+            console: console.clone(),
         };
         let (vault, provisioner, janitor) =
             (office.vault.clone(), office.provisioner.clone(), office.janitor.clone());
         let logger = office.logger.clone();
-        let registry = Registry::with_pace(office, settings.pace).start();
+        let registry = Registry::with_pace(office, settings.pace).live(&console, "/registry");
         let office = HealthOffice {
             store: store.clone(),
             vault,
@@ -155,8 +159,8 @@ impl Home {
             logger,
             settings: settings.health,
         };
-        let health = HealthMonitor::new(office).start();
-        Rig { store, lab: self.lab.clone(), log, registry, pool, health, clock }
+        let health = HealthMonitor::new(office).live(&console, "/health");
+        Rig { store, lab: self.lab.clone(), log, registry, pool, health, clock, console }
     }
 }
 

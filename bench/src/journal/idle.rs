@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use actix::{Actor, Addr};
+use actix::Addr;
+use cooperage_actors::console::Live as _;
 use cooperage_actors::node::{Identity, Node};
 use cooperage_actors::registry::{Find, Look};
 use cooperage_domain::id::{ClusterId, NodeId};
@@ -70,7 +71,9 @@ pub async fn nodes(engine: &Engine, many: u32) -> Result<f64, BenchError> {
         let id = NodeId(format!("{number:08x}-0000-4000-8000-000000000000"));
         let logger = stage.logger.new(o!("node" => id.to_string()));
         let identity = Identity { id, cluster: ClusterId(1), tenant: TENANT.to_owned() };
-        Node::new(identity, cluster.downgrade(), stage.colleagues.clone(), NEVER, logger).start()
+        let path = format!("/clusters/{}/nodes/{}", identity.cluster, identity.id);
+        let node = Node::new(identity, cluster.downgrade(), stage.colleagues.clone(), NEVER, logger);
+        node.live(&stage.console, path)
     };
     let nodes: Vec<Addr<Node>> = (0..many).map(start).collect();
     // Each has had its turn when the last one answers that it is there.

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::appends::Appended;
 use super::idle::Weighed;
 use super::load::{Aged, Carried};
+use super::messages::MessageCost;
 use super::syncs::Syncs;
 use crate::Grid;
 use crate::figure::{Figure, Target};
@@ -19,12 +20,16 @@ const MOST_GROWTH: f64 = 1.5;
 const NODE_KIB: f64 = 2.0;
 const CLUSTER_KIB: f64 = 128.0;
 
+/// What a message may cost more, in ns, because it can be looked at: a hundredth of a transition, which is some ten messages.
+const MOST_FOR_BEING_SEEN: f64 = 50.0;
+
 /// All that was measured.
 #[derive(Debug, Serialize)]
 pub struct Journals {
     pub engines: Vec<EngineMeasured>,
     pub weighed: Weighed,
     pub disk: Syncs,
+    pub messages: MessageCost,
 }
 
 /// Work that came in even steps.
@@ -150,7 +155,14 @@ impl Journals {
                 Target::AtLeast(*clusters as f64),
             ),
         ];
-        self.engines.iter().flat_map(EngineMeasured::figures).chain(weights).collect()
+        let MessageCost { plain_ns, unseen_ns, .. } = self.messages;
+        let seen = Figure::new(
+            "cost of a message because the console could look at it, while it does not",
+            unseen_ns - plain_ns,
+            "ns",
+            Target::AtMost(MOST_FOR_BEING_SEEN),
+        );
+        self.engines.iter().flat_map(EngineMeasured::figures).chain(weights).chain([seen]).collect()
     }
 
     /// For people.
@@ -167,6 +179,15 @@ impl Journals {
         let headings =
             ["NODES", "MEMORY OF ONE", "LIVE CLUSTERS", "MEMORY OF ONE", "WENT TO REST", "COME BACK/S"];
         let memory = Grid::new(headings, std::iter::once(row));
-        self.engines.iter().flat_map(EngineMeasured::grids).chain([self.disk.grid(), memory]).collect()
+        let MessageCost { plain_ns, unseen_ns, watched_ns, examined_ns } = self.messages;
+        let ns = [plain_ns, unseen_ns, watched_ns, examined_ns].map(|ns| format!("{ns:.0} ns"));
+        let headings = [
+            "A MESSAGE IN ACTIX'S OWN CONTEXT",
+            "IN OURS, NOT LOOKED AT",
+            "NUMBERS WATCHED",
+            "LOOKED AT CLOSELY",
+        ];
+        let last = [self.disk.grid(), memory, Grid::new(headings, [ns].into_iter())];
+        self.engines.iter().flat_map(EngineMeasured::grids).chain(last).collect()
     }
 }

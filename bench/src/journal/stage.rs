@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix::dev::Request;
-use actix::{Actor, Addr, Arbiter, ArbiterHandle};
+use actix::{Addr, Arbiter, ArbiterHandle};
 use cooperage_actors::clock::{Clock, WallClock};
+use cooperage_actors::console::{Console, Live as _};
 use cooperage_actors::estimate::Estimates;
 use cooperage_actors::handover::Handover;
 use cooperage_actors::janitor::Janitor;
@@ -14,7 +15,7 @@ use cooperage_actors::journal::Journal;
 use cooperage_actors::node::Colleagues;
 use cooperage_actors::pace::Pace;
 use cooperage_actors::provisioner::Provisioner;
-use cooperage_actors::registry::{Create, Office, Registry};
+use cooperage_actors::registry::{Create, Office, Registry, pool_path};
 use cooperage_actors::task_log::TaskLog;
 use cooperage_actors::worker_pool::WorkerPool;
 use cooperage_domain::id::ClusterId;
@@ -44,6 +45,8 @@ pub struct Stage {
     ended: UnboundedReceiver<()>,
     runtime: Option<Runtime>,
     arbiters: Vec<ArbiterHandle>,
+    /// Where its actors can be seen.
+    pub console: Console,
 }
 
 impl Stage {
@@ -62,12 +65,14 @@ impl Stage {
         let logger = Logger::root(Ends(sender), o!());
         let clock = Arc::new(WallClock::default());
         let idle = Arc::new(Idle::default());
+        let console = Console::default();
         let colleagues = Colleagues {
-            pool: WorkerPool::new(usize::MAX).start(),
-            provisioner: Provisioner::new(Arc::new(idle.plugins()), runtime.handle().clone()).start(),
+            pool: WorkerPool::new(usize::MAX).live(&console, pool_path(TENANT)),
+            provisioner: Provisioner::new(Arc::new(idle.plugins()), runtime.handle().clone())
+                .live(&console, "/provisioner"),
             handover: Handover::default(),
             vault: Vault::new(store.clone(), KnownSecrets::default()),
-            janitor: Janitor::new(clock.clone()).start(),
+            janitor: Janitor::new(clock.clone()).live(&console, "/janitor"),
             log: TaskLog::new(store.journal(), clock.clone(), logger.clone()),
         };
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -86,10 +91,23 @@ impl Stage {
             clock: clock.clone(),
             logger: logger.clone(),
             arbiters,
+            console: console.clone(),
         };
-        let registry = Registry::with_pace(office, Pace { rest_after, ..Pace::default() }).start();
+        let registry =
+            Registry::with_pace(office, Pace { rest_after, ..Pace::default() }).live(&console, "/registry");
         let runtime = Some(runtime);
-        Ok(Self { store, registry, colleagues, idle, logger, clock, ended, runtime, arbiters: handles })
+        Ok(Self {
+            store,
+            registry,
+            colleagues,
+            idle,
+            logger,
+            clock,
+            ended,
+            runtime,
+            arbiters: handles,
+            console,
+        })
     }
 
     /// The time, in ms since 1970.

@@ -13,12 +13,10 @@ use serde::Serialize;
 use super::Fault;
 use super::house::SCRIPT_TEXT;
 use super::sshd::Doors;
-use super::wire::targets;
+use super::wire::{open, targets};
 
 /// What stands above the row.
 pub const HEADINGS: [&str; 2] = ["THE SCRIPT ALONE, STARTED HERE", "A CHANNEL AND A SHELL FOR EACH COMMAND"];
-/// How long connecting may take.
-const LIMIT: Duration = Duration::from_secs(60);
 
 /// Both rates.
 #[derive(Debug, Default, Clone, Copy, Serialize)]
@@ -71,7 +69,7 @@ fn start(script: &Path, count: usize) -> Result<(), Fault> {
 
 async fn channels(doors: &Doors, rounds: u32) -> Result<Duration, Fault> {
     let (transport, targets) = (transport(Backend::default())?, targets(doors)?);
-    let connections = try_join_all(targets.iter().map(|target| transport.connect(target, LIMIT))).await?;
+    let connections = try_join_all(targets.iter().map(|target| open(&*transport, target))).await?;
     let begun = Instant::now();
     let all = connections.iter().map(async |connection| {
         for _ in 0..rounds {

@@ -6,14 +6,15 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use actix::{Actor, Addr, Arbiter};
+use actix::{Addr, Arbiter};
 use cooperage_actors::clock::{Clock, WallClock};
+use cooperage_actors::console::{Console, Live as _};
 use cooperage_actors::estimate::Estimates;
 use cooperage_actors::handover::Handover;
 use cooperage_actors::janitor::Janitor;
 use cooperage_actors::journal::Journal;
 use cooperage_actors::provisioner::Provisioner;
-use cooperage_actors::registry::{Create, Office, Registry};
+use cooperage_actors::registry::{Create, Office, Registry, pool_path};
 use cooperage_actors::task_log::TaskLog;
 use cooperage_actors::worker_pool::WorkerPool;
 use cooperage_domain::cluster::{Account, CreateOrder, Limits, Origins, create};
@@ -81,21 +82,27 @@ impl House {
             PluginSet::default().with_provider(Arc::new(Machines(doors))).with_automator(Arc::new(automator));
         let (ends, clock) = (Ends::default(), Arc::new(WallClock::default()));
         let logger = Logger::root(ends.clone(), o!());
+        let console = Console::default();
         let office = Office {
             store: store.clone(),
             journal: Journal::new(store.journal()),
-            janitor: Janitor::new(clock.clone()).start(),
-            provisioner: Provisioner::new(Arc::new(plugins), runtime.handle().clone()).start(),
+            janitor: Janitor::new(clock.clone()).live(&console, "/janitor"),
+            provisioner: Provisioner::new(Arc::new(plugins), runtime.handle().clone())
+                .live(&console, "/provisioner"),
             handover: Handover::default(),
             vault: Vault::new(store.clone(), KnownSecrets::default()),
-            pools: HashMap::from([(TENANT.to_owned(), WorkerPool::new(workers).start())]),
+            pools: HashMap::from([(
+                TENANT.to_owned(),
+                WorkerPool::new(workers).live(&console, pool_path(TENANT)),
+            )]),
             log: TaskLog::new(store.journal(), clock.clone(), logger.clone()),
             estimates: Estimates::default(),
             clock: clock.clone(),
             logger,
             arbiters: (0..2).map(|_| Arbiter::new()).collect(),
+            console: console.clone(),
         };
-        let registry = Registry::new(office).start();
+        let registry = Registry::new(office).live(&console, "/registry");
         Ok(Self { runtime: Some(runtime), store, registry, clock, ends, pool, made: 0, taken: 0 })
     }
 

@@ -72,9 +72,9 @@ async fn compare(
 ) -> Result<Library, Fault> {
     let targets = targets(doors)?;
     // The first connection pays for what is only set up once.
-    drop(transport.connect(&targets[0], LIMIT).await?);
+    drop(open(&*transport, &targets[0]).await?);
     let begun = Instant::now();
-    let connections = try_join_all(targets.iter().map(|target| transport.connect(target, LIMIT))).await?;
+    let connections = try_join_all(targets.iter().map(|target| open(&*transport, target))).await?;
     let connections_per_second = connections.len() as f64 / begun.elapsed().as_secs_f64();
     let begun = Instant::now();
     follow_each_other(&*connections[0], round_trips).await?;
@@ -88,6 +88,13 @@ async fn compare(
         round_trips_per_second,
         round_trips_on_all_per_second: all / begun.elapsed().as_secs_f64(),
     })
+}
+
+/// A connection with its shell, which is started for the first command.
+pub(super) async fn open(transport: &dyn Transport, target: &Target) -> Result<Box<dyn Connection>, Fault> {
+    let connection = transport.connect(target, LIMIT).await?;
+    follow_each_other(&*connection, 1).await?;
+    Ok(connection)
 }
 
 async fn follow_each_other(connection: &dyn Connection, count: u32) -> Result<(), Fault> {

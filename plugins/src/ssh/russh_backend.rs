@@ -36,7 +36,7 @@ impl Transport for RusshTransport {
     async fn connect(&self, target: &Target, limit: Duration) -> Result<Box<dyn Connection>, SshError> {
         let work = async {
             let wire = log_in(target).await?;
-            let connection = ShellConnection::open(Box::new(wire), target.address()).await?;
+            let connection = ShellConnection::new(Box::new(wire), target.address(), limit);
             Ok::<Box<dyn Connection>, SshError>(Box::new(connection))
         };
         let late = |_| SshError::TimedOut { address: target.address(), what: "connecting".into(), limit };

@@ -1,9 +1,11 @@
-//! A connection that feeds one long-lived shell: no process and no channel to set up for each command.
+//! A connection that feeds one long-lived shell: no process and no channel to set up for each command. The shell is started for
+//! the first command that needs it: where the executor does all that is asked for, there is none, and its channel takes no
+//! memory.
 //!
 //! Each command goes to the shell as one text that ends by printing a marker with the exit status on both output streams
 //! ([`super::marker`]). The text only takes effect as a whole: a connection that breaks while it is sent runs nothing.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -30,8 +32,10 @@ use crate::output::Stream;
 const UPLOAD_CHUNK: usize = 512 * 1024;
 /// How long killing a cancelled command may take before the connection is just dropped.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
-/// Prints the process group of the shell and, as long as they do not leave it, of all commands it runs; and where Perl is.
-const GREETING: &str = r#"read -r _ _ _ _ group _ </proc/$$/stat && echo "$group $(command -v perl)""#;
+/// Prints the process group of the shell and, as long as they do not leave it, of all commands it runs.
+const GREETING: &str = r#"read -r _ _ _ _ group _ </proc/$$/stat && echo "$group""#;
+/// The group of a shell that was not started.
+const NO_GROUP: u32 = 0;
 
 /// Where the executor is.
 enum Place {
@@ -45,39 +49,56 @@ enum Place {
 /// A [`Connection`] over any [`Wire`].
 pub(super) struct ShellConnection {
     wire: Box<dyn Wire>,
-    shell: Mutex<Channel>,
+    /// `None` until a command needs it.
+    shell: Mutex<Option<Channel>>,
     /// The shell's process group on the machine.
-    group: u32,
+    group: AtomicU32,
     address: String,
+    /// How long a shell, or an executor, may take to start.
+    start_limit: Duration,
     executor: Mutex<Place>,
     /// Set while a command runs, and for good when it did not come to its end.
     broken: AtomicBool,
 }
 
 impl ShellConnection {
-    /// Starts the shell, and tells it what it has to know.
-    ///
-    /// # Errors
-    /// When the machine has no usable shell.
-    pub(super) async fn open(wire: Box<dyn Wire>, address: String) -> Result<Self, SshError> {
-        let mut shell = wire.exec("exec /bin/sh").await?;
-        let lost = |error| SshError::lost(&address, error);
-        shell.input.write_all(LIBRARY.as_bytes()).await.map_err(lost)?;
-        let (shell, executor, broken) =
-            (Mutex::new(shell), Mutex::new(Place::Nowhere), AtomicBool::new(false));
-        let mut connection = Self { wire, shell, group: 0, address, executor, broken };
-        let mut said = Captured::default();
-        let status = connection.run(GREETING, None, &mut said, &CancellationToken::new()).await?;
-        let (stdout, stderr) = (said.stdout.text(), said.stderr.text());
-        let (group, perl) = stdout.trim().split_once(' ').unwrap_or((stdout.trim(), ""));
-        connection.group = group.parse().map_err(|_| SshError::Handshake {
-            address: connection.address.clone(),
-            reason: format!("its shell answered {stdout:?} {stderr:?} with {status}"),
-        })?;
-        if !perl.is_empty() {
-            connection.executor = Mutex::new(Place::NotStarted);
+    /// Over a wire that is logged in. Nothing is started yet; what is may take `start_limit`.
+    pub(super) fn new(wire: Box<dyn Wire>, address: String, start_limit: Duration) -> Self {
+        Self {
+            wire,
+            shell: Mutex::new(None),
+            group: AtomicU32::new(NO_GROUP),
+            address,
+            start_limit,
+            executor: Mutex::new(Place::NotStarted),
+            broken: AtomicBool::new(false),
         }
-        Ok(connection)
+    }
+
+    /// Starts a shell, and tells it what it has to know.
+    async fn start(&self) -> Result<Channel, SshError> {
+        let start = async {
+            let mut shell = self.wire.exec("exec /bin/sh").await?;
+            let lost = |error| SshError::lost(&self.address, error);
+            shell.input.write_all(LIBRARY.as_bytes()).await.map_err(lost)?;
+            let mut said = Captured::default();
+            let status = self.exchange(&mut shell, GREETING, None, &mut said).await?;
+            let (stdout, stderr) = (said.stdout.text(), said.stderr.text());
+            let group = stdout.trim().parse().map_err(|_| SshError::Handshake {
+                address: self.address.clone(),
+                reason: format!("its shell answered {stdout:?} {stderr:?} with {status}"),
+            })?;
+            self.group.store(group, Ordering::Release);
+            Ok(shell)
+        };
+        let (address, limit) = (self.address.clone(), self.start_limit);
+        let late = |_| SshError::TimedOut { address, what: "starting a shell".into(), limit };
+        tokio::time::timeout(limit, start).await.map_err(late)?
+    }
+
+    /// Starts an executor, if the machine has one.
+    async fn start_executor(&self) -> Option<Executor> {
+        tokio::time::timeout(self.start_limit, Executor::start(&*self.wire)).await.ok()?
     }
 
     /// Sends one command and reads until both of its markers.
@@ -173,8 +194,15 @@ impl Connection for ShellConnection {
             return Err(SshError::lost(&self.address, "an earlier command left it unusable"));
         }
         let unfinished = Unfinished::new(&self.broken);
+        let work = async {
+            let shell = match &mut *shell {
+                Some(shell) => shell,
+                none => none.insert(self.start().await?),
+            };
+            self.exchange(shell, script, input, sink).await
+        };
         tokio::select! {
-            status = self.exchange(&mut shell, script, input, sink) => {
+            status = work => {
                 let status = status?;
                 unfinished.finished();
                 Ok(status)
@@ -191,7 +219,7 @@ impl Connection for ShellConnection {
         let mut executor = match std::mem::replace(&mut *place, Place::Nowhere) {
             Place::Nowhere => return None,
             Place::Running(executor) => executor,
-            Place::NotStarted => Executor::start(&*self.wire).await?,
+            Place::NotStarted => self.start_executor().await?,
         };
         let unfinished = Unfinished::new(&self.broken);
         let outcome = executor.ask(request, sink).await;
@@ -207,7 +235,11 @@ impl Connection for ShellConnection {
     }
 
     async fn beside(&self, script: &str) -> Result<(), SshError> {
-        let script = quoted(&format!("group={}\n{script}", self.group));
+        let group = self.group.load(Ordering::Acquire);
+        if group == NO_GROUP {
+            return Ok(());
+        }
+        let script = quoted(&format!("group={group}\n{script}"));
         let mut channel = self.wire.exec(&format!("exec /bin/sh -c {script}")).await?;
         while channel.output.next().await.is_some() {}
         Ok(())

@@ -59,7 +59,7 @@ pub trait Connection: Send + Sync {
     async fn ask_executor(&self, request: &[u8], sink: &mut dyn Sink) -> Option<ExitStatus>;
 
     /// Runs a short script beside the command that is under way, in a shell of its own. In it `$group` is the process group of
-    /// that command's shell. What it prints is lost.
+    /// that command's shell; where there is no such shell nothing is run. What it prints is lost.
     ///
     /// # Errors
     /// When the connection broke, or the machine allows no second channel on it.

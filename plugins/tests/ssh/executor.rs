@@ -14,6 +14,7 @@ use crate::{over_every_backend, until};
 
 over_every_backend! {
     a_program_needs_no_shell_where_preparation_would_change_nothing
+    where_it_does_everything_there_is_no_shell
     what_follows_a_killed_executor_is_done_by_the_shell
     an_executor_that_was_followed_from_elsewhere_ends
     a_cancel_spares_nothing_that_an_executor_began
@@ -91,6 +92,15 @@ async fn a_program_needs_no_shell_where_preparation_would_change_nothing(backend
     let done = machine.run(&machine.execution("nothing", command)).await.unwrap();
     assert_eq!(done.status.0, 127);
     assert!(done.stderr_tail.contains("./nothing"), "{done:?}");
+}
+
+async fn where_it_does_everything_there_is_no_shell(backend: Backend) {
+    let machine = Machine::new(backend);
+    // What the connection's own process has started: the executor, and nothing else.
+    let count = "read -r _ _ _ session _ </proc/$PPID/stat\n\
+                 set -- $(cat /proc/$session/task/$session/children); echo $#";
+    assert_eq!(machine.says("first", count).await, "1");
+    assert_eq!(machine.says("second", count).await, "1");
 }
 
 async fn what_follows_a_killed_executor_is_done_by_the_shell(backend: Backend) {

@@ -25,4 +25,5 @@ mod restart;
 mod sample;
 mod secrets;
 mod tenants;
+mod upgrade;
 mod users;

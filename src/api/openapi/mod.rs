@@ -65,6 +65,7 @@ pub fn describe() -> OpenApi {
     let mut paths = PathsBuilder::new();
     for operation in operations::all() {
         for path in operation.paths() {
+            let path = operations::shown(&path);
             let item = PathItem::new(method(&operation.method), described(operation, &path));
             paths = paths.path(place(operation.port, &path), item);
         }
@@ -307,6 +308,7 @@ mod tests {
         let mut ids = BTreeSet::new();
         for operation in operations::all() {
             for path in operation.paths() {
+                let path = operations::shown(&path);
                 let described = &document["paths"][place(operation.port, &path)]
                     [operation.method.as_str().to_lowercase()];
                 assert!(described.is_object(), "{path}");

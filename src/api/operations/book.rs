@@ -1,6 +1,6 @@
 //! The book's table of routes is this one.
 
-use super::{Operation, Port, all};
+use super::{Operation, Port, all, shown};
 use crate::cli::golden::assert_golden;
 
 const PAGE: &str = "docs/src/rest.md";
@@ -11,7 +11,7 @@ fn row(operation: &Operation) -> String {
     let who = operation.rule.role.map_or("everybody", |role| role.as_str());
     let query = operation.query.iter().map(|(name, meaning)| format!("; `?{name}=` {meaning}"));
     let query: String = query.collect();
-    format!("| `{}` `{}` | {}{query} | {who} |\n", operation.method, operation.path, operation.summary)
+    format!("| `{}` `{}` | {}{query} | {who} |\n", operation.method, shown(operation.path), operation.summary)
 }
 
 fn table(port: Port) -> String {

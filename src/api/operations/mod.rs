@@ -7,6 +7,7 @@ mod ancestry;
 #[cfg(test)]
 mod book;
 mod care;
+mod console;
 mod living;
 mod proposals;
 mod table;
@@ -25,6 +26,9 @@ const KIND: &str = "{kind}";
 const TYPES: &str = "{types}";
 /// What [`TYPES`] stands for.
 const SIDES: [&str; 2] = ["providertypes", "automatortypes"];
+
+/// What stands for the rest of a path, slashes and all, ends so.
+const REST: &str = ":.*}";
 
 /// Which port serves it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -116,6 +120,11 @@ impl Operation {
         let words: Vec<&str> = std::iter::once(self.method.as_str()).chain(words).collect();
         format!("{port}{}", words.join(".")).to_lowercase()
     }
+}
+
+/// A path as people write it: what stands for the rest of a path stands for one word there.
+pub fn shown(path: &str) -> String {
+    path.replace(REST, "}")
 }
 
 /// All operations, in the order of the book.

@@ -61,6 +61,7 @@ pub(super) fn operations() -> Vec<Operation> {
         plugins(),
         installation(),
         oversight(),
+        super::console::console(),
         super::access::access(),
         callbacks(),
         own(),

@@ -7,8 +7,8 @@ use crate::cli::client::Client;
 use crate::cli::failure::Failure;
 use crate::cli::screen::Screen;
 use crate::cli::{
-    apply, audit, callback, cluster, drafted_cluster, entity, image, import_export, metrics, node, plugin,
-    profile, replay, resource, secrets, status, template, tenant, token, user, web,
+    actor_console, apply, audit, callback, cluster, drafted_cluster, entity, image, import_export, metrics,
+    node, plugin, profile, replay, resource, secrets, status, template, tenant, token, user, web,
 };
 use cooperage_domain::entity::Kind;
 
@@ -130,6 +130,15 @@ What is not in the file is removed. To add to what is there, use `cooperage appl
   cooperage audit --by ann --action DELETE       what ann deleted
   cooperage audit --outcome refused -o json      what was not allowed")]
     Audit(super::AuditArgs) => audit::run();
+    /// The actors of the server: what each does, its messages, and a hand on it (superadmin)
+    #[command(after_help = "Examples:
+  cooperage console                                    in a terminal; q ends it
+  cooperage console --once --under /clusters/00000042  the actors of one cluster
+  cooperage console --once -o json | jq '.actors[] | select(.waiting > 0)'
+
+Keys: arrows select; / filters; t follows the messages of what is selected, i those of a request;
+p pauses for a minute, u resumes, r restarts, f has something go wrong (with console.faults).")]
+    Console(actor_console::ConsoleArgs) => actor_console::run();
     /// How secrets are kept, and new keys for them
     #[command(subcommand)]
     Secrets(super::SecretsCommand) => secrets::run();

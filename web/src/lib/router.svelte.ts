@@ -61,7 +61,8 @@ class Router {
     if (!isPlain || event.defaultPrevented) return;
     const link = (event.target as Element | null)?.closest?.('a');
     if (!link?.href || link.target || link.hasAttribute('download') || link.origin !== location.origin) return;
-    if (link.pathname.startsWith('/v2/')) return;
+    // The interface for programs, and the book.
+    if (/^\/(v2|docs)(\/|$)/.test(link.pathname)) return;
     event.preventDefault();
     this.go(link.pathname + link.search + link.hash);
   }

@@ -110,8 +110,9 @@ TASKS = {"CREATE": create, "CONFIRM": confirm, "DELETE": delete, "PROBE": probe}
 
 def main():
     order = json.load(sys.stdin)
+    task = TASKS[order["taskName"]]
     try:
-        say("result", TASKS[order["taskName"]](order))
+        say("result", task(order))
     except Failure as failure:
         say("result", {"status": failure.status, "message": str(failure)})
         sys.exit(1)

@@ -7,6 +7,7 @@ mod callbacks;
 mod care;
 mod catalog;
 mod clusters;
+mod console;
 mod living;
 mod operation;
 mod past;
@@ -33,6 +34,7 @@ pub fn add_all(mut all: ComponentsBuilder) -> ComponentsBuilder {
         catalog: AppliedEntity AppliedChange Export Resource;
         past: Proposal SavedPlan DraftedOperation Draft NewDraft DraftedCluster CarriedOut Happened ClusterDiff
             ReplayDifference Replayed;
+        console: LiveActor ActorTree LatencyStep LatencyTimes MessageLatency ActorDetail ActorOrder ActorOrdered;
         ancestry: Foundation FoundationChange;
         access: TenantChange User UserChange Token TokenRequest NewToken IssuedToken Login LoginCode LoggedIn
             Caller PasswordChange;

@@ -4,14 +4,15 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use actix::{Actor, Addr};
+use actix::Addr;
 use cooperage_actors::clock::SharedClock;
+use cooperage_actors::console::{Console, Live as _};
 use cooperage_actors::estimate::Estimates;
 use cooperage_actors::handover::Handover;
 use cooperage_actors::janitor::Janitor;
 use cooperage_actors::journal::Journal;
 use cooperage_actors::provisioner::Provisioner;
-use cooperage_actors::registry::{Office, Registry};
+use cooperage_actors::registry::{Office, Registry, pool_path};
 use cooperage_actors::task_log::TaskLog;
 use cooperage_actors::worker_pool::WorkerPool;
 use cooperage_schema::{DatabaseUrl, KnownSecrets, Store, StoreOptions, Vault};
@@ -94,9 +95,10 @@ impl Server {
         let handover = Handover::default();
         let vault = Vault::new(store.clone(), KnownSecrets::default());
         let mut pools = HashMap::new();
+        let console = Console::default();
         for (tenant, workers, _) in TENANTS {
             let local = if tenant == ELSEWHERE { 0 } else { workers as usize };
-            let pool = WorkerPool::new(local).start();
+            let pool = WorkerPool::new(local).live(&console, pool_path(tenant));
             for worker in 0..if tenant == ELSEWHERE { workers } else { 0 } {
                 let remote = RemoteWorker {
                     outside: Arc::clone(outside),
@@ -112,8 +114,9 @@ impl Server {
         let office = Office {
             store: store.clone(),
             journal: Journal::new(store.journal()),
-            janitor: Janitor::new(Arc::clone(&clock)).start(),
-            provisioner: Provisioner::new(Arc::new(plugins), tokio::runtime::Handle::current()).start(),
+            janitor: Janitor::new(Arc::clone(&clock)).live(&console, "/janitor"),
+            provisioner: Provisioner::new(Arc::new(plugins), tokio::runtime::Handle::current())
+                .live(&console, "/provisioner"),
             handover,
             vault: vault.clone(),
             pools,
@@ -122,8 +125,9 @@ impl Server {
             clock,
             logger,
             arbiters: Vec::new(),
+            console: console.clone(),
         };
-        let registry = Registry::new(office).start();
+        let registry = Registry::new(office).live(&console, "/registry");
         (Self { store, vault, registry, reservations: Reservations::default() }, opened)
     }
 }
