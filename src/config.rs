@@ -8,6 +8,7 @@ mod health;
 mod http;
 mod jobs;
 mod logs;
+mod machines;
 mod remote_provisioner;
 
 use std::net::SocketAddr;
@@ -25,6 +26,7 @@ pub use health::Health;
 pub use http::{ClientTls, Http, Tls, TlsFiles};
 pub use jobs::Jobs;
 pub use logs::Logs;
+pub use machines::{Local, Ssh, Terminal};
 pub use remote_provisioner::RemoteProvisioner;
 
 /// The defaults, as shipped.
@@ -63,6 +65,8 @@ pub struct Settings {
     pub provisioner: RemoteProvisioner,
     /// How machines are reached.
     pub ssh: Ssh,
+    /// Terminals on nodes.
+    pub terminal: Terminal,
     /// Machines on this host.
     pub local: Local,
     /// Plugins that are programs of their own.
@@ -190,26 +194,6 @@ pub struct Workers {
 pub struct Provisioners {
     /// How long one may be silent before it is forgotten.
     pub silence_seconds: u32,
-}
-
-/// How machines are reached.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Ssh {
-    /// `russh` or `wezterm`; empty: the default of this build.
-    pub backend: String,
-}
-
-/// Machines on this host.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Local {
-    /// Where base images are kept; empty: `images` in the data directory.
-    pub images_dir: String,
-    /// Name of the bridge.
-    pub bridge: String,
-    /// Addresses of the machines, as a CIDR block; empty: the first block of our own list that is free.
-    pub network: String,
 }
 
 /// Plugins that are programs of their own.

@@ -204,8 +204,7 @@ fn start_actors(
     let pool = pool.live(&console, pool_path(SUPERADMIN));
     let callbacks = callback_office(&settings, &store, &clock, runtime, logger)?;
     let calls = Callbacks::new(Arc::clone(&callbacks)).live(&console, "/callbacks");
-    let recorded = Arc::new(Notify::new());
-    let metrics = Arc::new(Metrics::new());
+    let (recorded, metrics) = (Arc::new(Notify::new()), Arc::new(Metrics::new()));
     let counting = counting(&metrics, &settings, &store, logger)?;
     let journal = Journal::new(store.journal()).with_counting(counting);
     let journal = journal.with_callbacks(calls.clone().recipient()).with_recorded(Arc::clone(&recorded));
@@ -230,6 +229,7 @@ fn start_actors(
     let made = |registry: Registry| registry.within(limit).with_gate(gate, veto);
     let (registry, health) = start_watched(office, &settings, made);
     Ok(AppState {
+        terminals: open_terminals(&settings, runtime)?,
         settings,
         store,
         callbacks,
@@ -257,6 +257,12 @@ fn start_actors(
         console,
         stopping: CancellationToken::new(),
     })
+}
+
+/// Terminals on machines, through the same way in as everything else.
+fn open_terminals(settings: &Settings, runtime: &Runtime) -> Result<api::Terminals, ServeError> {
+    let transport = plugins::ssh_transport(settings)?;
+    Ok(api::Terminals::new(transport, runtime.handle().clone(), settings.terminal.max_open))
 }
 
 /// One for each processor.

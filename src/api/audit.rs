@@ -1,4 +1,4 @@
-//! Every request that changes something, or shows secrets, leaves a record: who, from where, with which credential, what, and
+//! Every request that changes something, shows secrets or opens a WebSocket leaves a record: who, from where, with which credential, what, and
 //! what came of it. It is answered when the record is durable.
 //!
 //! Not recorded is what workers say all the time: heartbeats, and tasks taken and finished, which the journals of clusters
@@ -23,6 +23,7 @@ use uuid::Uuid;
 use super::operations::Port;
 use super::problem::Problem;
 use super::state::AppState;
+use super::web_socket;
 
 /// Under which name a request's id is told, and may be given by a trusted proxy.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -56,6 +57,20 @@ pub struct Caller {
 /// What a request was about, where its path does not say it.
 struct About(String);
 
+/// The record of a request that opens a WebSocket, for what is recorded when that ends.
+#[derive(Debug, Clone)]
+pub struct Opening(pub Record);
+
+impl Caller {
+    /// A record with who called.
+    #[must_use]
+    pub fn noted(&self, mut record: Record) -> Record {
+        (record.tenant, record.user, record.credential) =
+            (cut(&self.tenant), cut(&self.user), cut(&self.credential));
+        record
+    }
+}
+
 /// An answer with what its request was about, for the record.
 pub fn about(mut answer: HttpResponse, what: impl Into<String>) -> HttpResponse {
     answer.extensions_mut().insert(About(what.into()));
@@ -79,9 +94,14 @@ pub async fn record(
     };
     let pattern = request.match_pattern();
     let is_said_all_the_time = pattern.as_deref().is_some_and(|pattern| UNRECORDED.contains(&pattern));
+    let is_socket = web_socket::is_asked_for(request.headers());
     let is_recorded = pattern.as_deref() == Some(LOOKED_THROUGH)
+        || is_socket
         || (!is_said_all_the_time && (changes(request.method()) || asks_for_secrets(request.query_string())));
     let origin = Origin::of(&request, state.settings.audit.trust_forwarded, port);
+    if is_socket {
+        request.extensions_mut().insert(Opening(origin.record.clone()));
+    }
     let id = HeaderValue::from_str(&origin.record.request);
     let cause = Some(Cause::new(&origin.record.request));
     let answer = if is_recorded {
@@ -158,9 +178,7 @@ impl Origin {
             record.object = cut(what);
         }
         let caller = answer.request().extensions().get::<Caller>().cloned().unwrap_or_default();
-        (record.tenant, record.user, record.credential) =
-            (cut(&caller.tenant), cut(&caller.user), cut(&caller.credential));
-        match write(&state, record).await {
+        match write(&state, caller.noted(record)).await {
             Ok(()) => Ok(answer),
             Err(problem) => Ok(answer.into_response(problem.as_json())),
         }

@@ -20,6 +20,7 @@ use super::operations::Port;
 use super::problem::Problem;
 use super::session;
 use super::state::AppState;
+use super::web_socket;
 use crate::config::AuthMode;
 
 /// The user id of a tenant's administrator, where callers are believed.
@@ -115,7 +116,23 @@ impl FromRequest for Identity {
     }
 }
 
+/// What a caller said when something was opened that lasts, so that it can be asked later whether it still counts.
+#[derive(Clone)]
+pub(super) struct Standing(Claim);
+
+impl Standing {
+    /// Whether whoever was known as `before` is still let in, as the same. While nobody can tell, it counts.
+    pub(super) async fn counts(&self, state: &Arc<AppState>, before: &Identity) -> bool {
+        let claim = self.0.clone();
+        match state.blocking(move |state| resolve(state, claim, &mut None)).await {
+            Ok(identity) => identity == *before,
+            Err(problem) => problem.status != StatusCode::UNAUTHORIZED.as_u16(),
+        }
+    }
+}
+
 /// What the caller says.
+#[derive(Clone)]
 enum Claim {
     Named { user: String, tenant: String },
     Token(String),
@@ -144,6 +161,9 @@ pub(super) async fn identify(
             _ => token(headers)?,
         },
     };
+    if web_socket::is_asked_for(headers) {
+        request.extensions_mut().insert(Standing(claim.clone()));
+    }
     let named = named(headers).ok();
     let is_proven = !matches!(claim, Claim::Named { .. });
     let (caller, identity) = state

@@ -64,6 +64,7 @@ mod state;
 mod task_watch;
 mod tasks;
 mod tenants;
+mod terminal;
 mod time_travel;
 mod token_service;
 mod tokens;
@@ -71,6 +72,7 @@ mod upload;
 mod usage;
 mod users;
 mod waiting;
+mod web_socket;
 mod within_quota;
 
 pub use edge::{Edge, app};
@@ -85,6 +87,7 @@ pub use resources::{in_use, key as resource_key};
 pub use routes::faults as route_faults;
 pub use secret::new_secret;
 pub use state::AppState;
+pub use terminal::Terminals;
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
@@ -133,6 +136,7 @@ fn user_routes(routes: &mut Routes<'_>) {
     secrets::routes(routes);
     session::routes(routes);
     tenants::routes(routes);
+    terminal::routes(routes);
     token_service::routes(routes);
     tokens::routes(routes);
     users::routes(routes);

@@ -23,6 +23,8 @@ use serde_json::{Map, Value};
 
 /// Key of what is missing in a request for the provider; programs read it.
 const MISSING_FIELDS: &str = "missingFields";
+/// Key of changes of a request that would help; programs read it.
+const REMEDY_STEPS: &str = "remedySteps";
 
 /// A problem, as the caller sees it. Boxed, so that results stay small where nothing goes wrong.
 #[derive(Debug, Clone, Serialize)]
@@ -408,6 +410,10 @@ impl Problem {
         problem.remedy = refusal.reasons.first().map(|reason| reason.remedy.clone());
         let reasons = refusal.reasons.iter().map(|reason| format!("{}; {}", reason.fault, reason.remedy));
         problem.more.insert("reasons".to_owned(), reasons.collect());
+        let steps = serde_json::to_value(refusal.steps()).unwrap_or_default();
+        if steps.as_array().is_some_and(|steps| !steps.is_empty()) {
+            problem.more.insert(REMEDY_STEPS.to_owned(), steps);
+        }
         problem
     }
 }

@@ -32,6 +32,7 @@ use super::login_limit::LoginLimit;
 use super::pools::Pools;
 use super::problem::Problem;
 use super::reservations::Reservations;
+use super::terminal::Terminals;
 use crate::config::Settings;
 use crate::metrics::Metrics;
 
@@ -73,6 +74,8 @@ pub struct AppState {
     pub login_limit: LoginLimit,
     /// What creates under way have reserved.
     pub reservations: Reservations,
+    /// Terminals on nodes.
+    pub terminals: Terminals,
     /// Plugin resources.
     pub resources: PluginResources,
     /// Held by who puts plugin resources to use.

@@ -27,6 +27,7 @@ mod man;
 mod metrics;
 mod names;
 mod node;
+mod node_shell;
 mod plugin;
 mod problem;
 mod profile;

@@ -11,6 +11,7 @@ use super::args::{WatchArgs, YesArgs};
 use super::client::{Client, segment, understood};
 use super::complete;
 use super::failure::Failure;
+use super::node_shell::{self, ShellArgs};
 use super::screen::Screen;
 use super::table::{Table, status};
 use super::watching::{View, show};
@@ -34,6 +35,14 @@ pub enum NodeCommand {
         #[arg(value_name = "ID", add = complete::all_nodes())]
         id: String,
     },
+    /// A shell on a node, through the server
+    #[command(after_help = "Examples:
+  cooperage node shell shop 1000
+  cooperage node shell 00000042 web-1000
+
+The server logs in, so that this host needs neither a key nor a way to the node. That it was opened, and for how long,
+is recorded; what is typed and shown is not. Ctrl-] leaves; so does the end of the shell.")]
+    Shell(ShellArgs),
     /// Make a node known that belongs to no cluster, or change it
     #[command(after_help = "Example: cooperage node register -f node.yaml
 
@@ -98,6 +107,7 @@ pub async fn run(command: NodeCommand, client: &Client, screen: &Screen) -> Resu
             screen.result(&one, || super::yaml::render(&one));
             Ok(())
         }
+        NodeCommand::Shell(args) => node_shell::run(&args, client, screen).await,
         NodeCommand::Register { file } => {
             let document = Value::Object(documents::read_values(&file)?);
             let id = document["id"].as_str().unwrap_or_default().to_owned();

@@ -35,7 +35,7 @@ says the status, with `field` and `value` where one is at fault.
 ";
 
 /// Every status that a refusal can have: when, and what helps.
-const STATUSES: [(StatusCode, &str, &str); 17] = [
+const STATUSES: [(StatusCode, &str, &str); 19] = [
     (
         StatusCode::BAD_REQUEST,
         "the body is no JSON, or a value is wrong",
@@ -96,6 +96,11 @@ const STATUSES: [(StatusCode, &str, &str); 17] = [
         "there is no layout; or a key of idempotency was used for another request",
         "one of the `reasons`; a fresh key",
     ),
+    (
+        StatusCode::UPGRADE_REQUIRED,
+        "what is there is talked with over a WebSocket",
+        "open it with a client for those",
+    ),
     (StatusCode::TOO_MANY_REQUESTS, "too many tries to log in", "wait as long as `Retry-After` says"),
     (
         StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
@@ -103,6 +108,11 @@ const STATUSES: [(StatusCode, &str, &str); 17] = [
         "shorten them",
     ),
     (StatusCode::INTERNAL_SERVER_ERROR, "a fault of the server", "look for `id` in its log"),
+    (
+        StatusCode::BAD_GATEWAY,
+        "a node lets nobody in, or is not who it was",
+        "look at its machine: the detail says how far the login came",
+    ),
     (
         StatusCode::SERVICE_UNAVAILABLE,
         "the database or the bucket is away, or the server stops",

@@ -7,7 +7,7 @@ use cooperage_domain::invalid::Invalid;
 use cooperage_plugins::local::{LocalProvider, LocalSettings};
 use cooperage_plugins::resources::PluginResources;
 use cooperage_plugins::shell::ShellAutomator;
-use cooperage_plugins::ssh::{Backend, PoolLimits, SshPool, transport};
+use cooperage_plugins::ssh::{Backend, PoolLimits, SshPool, Transport, transport};
 use cooperage_plugins::{PluginSet, Provider};
 use slog::{Logger, o};
 use tokio::runtime::Runtime;
@@ -32,7 +32,7 @@ impl Installed {
     /// When a setting of theirs has a fault.
     pub fn new(settings: &Settings, runtime: &Runtime, logger: &Logger) -> Result<Self, ServeError> {
         let _inside = runtime.enter();
-        let pool = SshPool::new(transport(backend(settings)?)?, PoolLimits::default());
+        let pool = SshPool::new(ssh_transport(settings)?, PoolLimits::default());
         let local = LocalProvider::new(local_settings(settings)?, logger.new(o!("provider" => "local")))?;
         let installed = Self {
             pool,
@@ -70,6 +70,14 @@ fn with_simulated(plugins: PluginSet, settings: &crate::config::Simulation) -> P
     plugins
         .with_provider(Arc::new(SimulatedProvider::new(directory)))
         .with_automator(Arc::new(SimulatedAutomator::new(directory)))
+}
+
+/// What makes connections over SSH.
+///
+/// # Errors
+/// When the setting names no back end, or one that is not built in.
+pub fn ssh_transport(settings: &Settings) -> Result<Arc<dyn Transport>, ServeError> {
+    Ok(transport(backend(settings)?)?)
 }
 
 fn backend(settings: &Settings) -> Result<Backend, Invalid> {

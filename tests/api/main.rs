@@ -20,5 +20,6 @@ mod plugins;
 mod refusals;
 mod secrets;
 mod shapes;
+mod terminal;
 mod travel;
 mod waiting;

@@ -1,5 +1,5 @@
 /** What a person does with the web interface, from the first sign-in to the last machine. The steps follow each other. */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { barriers, beyondEdge, go, open, type Opened } from './browser.ts';
 
@@ -99,6 +99,31 @@ test('each line of its output is found and has an address', async () => {
   await page.locator('.linked', { hasText: 'haproxy: answers' }).waitFor();
 });
 
+test('a terminal on a node carries out what is typed', async () => {
+  const { page } = it;
+  await go(page, `${base}/clusters/${cluster}/node/1000`);
+  await page.getByRole('link', { name: 'Terminal' }).click();
+  await page.getByRole('status').filter({ hasText: 'connected' }).waitFor();
+  const screen = page.locator('.xterm-rows');
+  await page.keyboard.type('echo it is $((6*7)), $(stty size)\n');
+  await screen.getByText(/it is 42, \d+ \d+/).waitFor();
+  await page.keyboard.type('seq 1 200000; echo all$((1))here\n');
+  await screen.getByText('all1here').waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await page.keyboard.type('printf "\\033[38;2;200;40;40mcolour\\033[0m\\n"; echo $((40+3))cols $(stty size)\n');
+  await page.setViewportSize({ width: 390, height: 844 });
+  await screen.getByText('43cols').waitFor();
+  expect(await beyondEdge(page)).toBe(0);
+  await page.keyboard.type('exit\n');
+  await page.getByText('The shell has ended.').first().waitFor();
+  await page.setViewportSize({ width: 1400, height: 900 });
+  await page.getByRole('button', { name: 'Open again' }).click();
+  await page.getByRole('status').filter({ hasText: 'connected' }).waitFor();
+  await go(page, `${base}/operations/audit`);
+  await page.getByText('CLOSE /v2/clusters/{id}/nodes/{node}/terminal').first().waitFor();
+  await go(page, `${base}/clusters/${cluster}`);
+});
+
 test('it grows, and nobody is surprised', async () => {
   const { page } = it;
   await page.getByRole('button', { name: 'Change the size' }).click();
@@ -154,10 +179,42 @@ test('its actor is followed, paused and resumed', async () => {
 const PAGES = () => [
   '/clusters', `/clusters/${cluster}`, `/clusters/${cluster}/plan`, `/clusters/${cluster}/plan?view=gantt`, `/clusters/${cluster}/plan?view=list`,
   `/clusters/${cluster}/logs`, `/clusters/${cluster}/config`, `/clusters/${cluster}/history?at=9`, `/clusters/${cluster}/placement`,
-  `/clusters/${cluster}/node/1000`, '/new', '/new/web', '/catalog/services/nginx', '/catalog/plugins', '/operations/queues',
+  `/clusters/${cluster}/node/1000`, `/clusters/${cluster}/terminal/1000`, '/new', '/new/web', '/catalog/services/nginx', '/catalog/plugins', '/operations/queues',
   '/operations/tenants', '/operations/provisioners', '/operations/users', '/operations/audit',
   `/operations/actors?actor=/clusters/${cluster}`, '/profile', '/clusters/1/nowhere',
 ];
+
+test('a script is uploaded, put to use, and taken out of it', async () => {
+  const { page } = it;
+  await go(page, `${base}/catalog/plugins`);
+  const form = page.locator('form').last();
+  await form.getByLabel('File').setInputFiles({ name: 'hello.sh', mimeType: 'text/x-sh', buffer: Buffer.from('#!/bin/sh\necho hello\n') });
+  await form.getByRole('button', { name: 'Upload' }).click();
+  const row = page.locator('tr', { hasText: 'scripts/hello.sh' });
+  await row.getByRole('button', { name: 'Use', exact: true }).click();
+  await page.getByRole('button', { name: 'Put to use' }).click();
+  await row.getByText('in use', { exact: true }).waitFor();
+  await row.getByRole('button', { name: 'Use no more' }).click();
+  await page.getByRole('button', { name: 'Put to use' }).click();
+  await row.getByRole('button', { name: 'Delete hello.sh v1' }).click();
+  await row.waitFor({ state: 'detached' });
+});
+
+test('a catalog is written to a file, and a file is looked at before it replaces the catalog', async () => {
+  const { page } = it;
+  await go(page, `${base}/catalog/services`);
+  const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export' }).click()]);
+  const catalog = JSON.parse(readFileSync(await saved.path(), 'utf8')) as Record<string, { name: string }[]>;
+  const services = catalog.services ?? [];
+  const changed = { ...catalog, services: [...services, { ...services[0], name: 'copy' }] };
+  await page.locator('input[type=file]').setInputFiles({ name: 'mine.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(changed)) });
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('+ copy').waitFor();
+  expect(await dialog.locator('li').count()).toBe(1);
+  await dialog.getByRole('button', { name: 'Import' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: /^copy/ }).waitFor();
+});
 
 for (const colours of ['light', 'dark'] as const) {
   test(`every page can be used by everybody, ${colours}`, async () => {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::reason::{Reason, ReasonKind, listed};
+use super::reason::{Reason, ReasonKind, RemedyStep, listed};
 use super::{Catalog, LayoutRequest};
 use crate::dependency_cycle::{Phase, dependency_cycles};
 use crate::entity::{
@@ -86,7 +86,8 @@ pub fn check_size(template: &ClusterTemplate, machines: u32) -> Result<(), Reaso
             "{machines} machines are too few or too many: the size must be {min} to {max} with template {name}"
         ),
         format!("ask for {min} to {max} machines, or change constraints.size of the template"),
-    ))
+    )
+    .helped_by((min <= max).then(|| RemedyStep::Machines { count: machines.clamp(min, max) })))
 }
 
 /// The hardware and image types that exist, that the template allows and that the provider has a word for; only the
@@ -184,13 +185,20 @@ impl Choice<'_> {
         let remedy = if open.is_empty() {
             format!("give an allowed {} a {word} under providermap.{provider}", self.kind.noun())
         } else {
-            format!("ask for {} instead", listed(open, "or"))
+            format!("ask for {} instead", listed(&open, "or"))
         };
         let fault = format!(
             "no {nouns} are available to use with template {template} and provider {provider}: {}",
             why.join(", ")
         );
-        Reason::new(self.reason, fault, remedy)
+        let step = |name: &str| {
+            let name = name.to_owned();
+            match self.kind {
+                Kind::ImageType => RemedyStep::ImageType { name },
+                _ => RemedyStep::HardwareType { name },
+            }
+        };
+        Reason::new(self.reason, fault, remedy).helped_by(open.into_iter().map(step))
     }
 }
 
@@ -210,6 +218,8 @@ pub(super) fn incompatible(template: &ClusterTemplate, services: &BTreeSet<Strin
                 template.base.name
             ),
         )
+        // Leaving out one of several does not help by itself.
+        .helped_by(RemedyStep::without(outside.iter().copied().filter(|_| outside.len() == 1)))
     })
 }
 
@@ -225,6 +235,7 @@ pub(super) fn missing(known: &[Service], services: &BTreeSet<String>) -> Vec<Rea
                 format!("service {name} does not exist"),
                 "create it, or leave it out",
             )
+            .helped_by(RemedyStep::without([name.as_str()]))
         })
         .collect()
 }
@@ -249,6 +260,7 @@ pub(super) fn misfits(
                 format!("{name} conflicts with {rival}"),
                 format!("leave out {name} or {rival}"),
             )
+            .helped_by(RemedyStep::without([name, rival.as_str()]))
         }));
     }
     reasons.extend(dependency_cycles(members).into_iter().map(|cycle| {
@@ -299,7 +311,7 @@ fn unmet_line(known: &[Service], service: &Service, gap: &Requirement) -> Reason
     let remedy = if providers.is_empty() {
         format!("create a service that is called or provides {missed}, or leave {name} out")
     } else {
-        format!("add {}, or leave {name} out", listed(providers, "or"))
+        format!("add {}, or leave {name} out", listed(&providers, "or"))
     };
     let (place, elsewhere) = match gap.scope {
         Scope::Ancestors => (
@@ -313,6 +325,8 @@ fn unmet_line(known: &[Service], service: &Service, gap: &Requirement) -> Reason
         format!("{name} requires {missed}, which is {place}"),
         format!("{elsewhere}{remedy}"),
     )
+    .helped_by(providers.into_iter().map(|service| RemedyStep::AddService { service: service.to_owned() }))
+    .helped_by(RemedyStep::without([name]))
 }
 
 #[cfg(test)]

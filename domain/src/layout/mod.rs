@@ -52,7 +52,7 @@ pub use companions::{lacking, requires_beside, with_companions};
 pub use node_group::{FIRST_NODE_NUMBER, Layout, NodeGroup, NodeLayout};
 pub use objective::{Alternative, Objective, alternatives};
 pub use preference::{Preference, rank};
-pub use reason::{NoLayout, Reason, ReasonKind};
+pub use reason::{NoLayout, Reason, ReasonKind, RemedyStep};
 pub use resize::{Growth, Leaving, ShrinkNode, Shrinkage, grow, shrink};
 
 /// What there is to choose from: a tenant's entities, and the template and provider of the cluster.

@@ -14,6 +14,47 @@ pub struct Reason {
     pub fault: String,
     /// What would help.
     pub remedy: String,
+    /// Which changes of the request would help, each by itself, as far as these do; for programs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<RemedyStep>,
+}
+
+/// A change of what is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "camelCase")]
+pub enum RemedyStep {
+    /// Ask for so many machines.
+    Machines {
+        /// How many.
+        count: u32,
+    },
+    /// Ask for a service, too.
+    AddService {
+        /// Its name.
+        service: String,
+    },
+    /// Do without a service.
+    RemoveService {
+        /// Its name.
+        service: String,
+    },
+    /// Ask for this hardware type.
+    HardwareType {
+        /// Its name.
+        name: String,
+    },
+    /// Ask for this image type.
+    ImageType {
+        /// Its name.
+        name: String,
+    },
+}
+
+impl RemedyStep {
+    /// One for each of these services.
+    pub(super) fn without<'a>(services: impl IntoIterator<Item = &'a str>) -> impl Iterator<Item = Self> {
+        services.into_iter().map(|service| Self::RemoveService { service: service.to_owned() })
+    }
 }
 
 /// Sorts of [`Reason`]s.
@@ -63,7 +104,14 @@ pub enum ReasonKind {
 impl Reason {
     /// A reason from its parts.
     pub fn new(kind: ReasonKind, fault: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { kind, fault: fault.into(), remedy: remedy.into() }
+        Self { kind, fault: fault.into(), remedy: remedy.into(), steps: Vec::new() }
+    }
+
+    /// With changes of the request that would help.
+    #[must_use]
+    pub fn helped_by(mut self, steps: impl IntoIterator<Item = RemedyStep>) -> Self {
+        self.steps.extend(steps);
+        self
     }
 }
 
@@ -87,6 +135,20 @@ impl NoLayout {
     #[must_use]
     pub fn has(&self, kind: ReasonKind) -> bool {
         self.reasons.iter().any(|reason| reason.kind == kind)
+    }
+}
+
+impl NoLayout {
+    /// The changes of the request that would help against one reason or another, each once, in the order of the reasons.
+    #[must_use]
+    pub fn steps(&self) -> Vec<&RemedyStep> {
+        let mut steps: Vec<&RemedyStep> = Vec::new();
+        for step in self.reasons.iter().flat_map(|reason| &reason.steps) {
+            if !steps.contains(&step) {
+                steps.push(step);
+            }
+        }
+        steps
     }
 }
 
@@ -125,4 +187,25 @@ pub(super) fn listed<T: AsRef<str>>(names: impl IntoIterator<Item = T>, last_wor
 /// `1 node`, `3 nodes`.
 pub(super) fn counted(count: u32, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn steps_are_told_once_in_order_and_in_words_of_their_own() {
+        let add = RemedyStep::AddService { service: "pg".to_owned() };
+        let more = RemedyStep::Machines { count: 3 };
+        let reason = |steps: &[RemedyStep]| Reason::new(ReasonKind::Size, "", "").helped_by(steps.to_vec());
+        let refusal =
+            NoLayout { reasons: vec![reason(&[more.clone(), add.clone()]), reason(&[]), reason(&[add])] };
+        let told = serde_json::to_value(refusal.steps()).unwrap();
+        assert_eq!(told, json!([{"step": "machines", "count": 3}, {"step": "addService", "service": "pg"}]));
+        let old: Reason =
+            serde_json::from_value(json!({"kind": "size", "fault": "f", "remedy": "r"})).unwrap();
+        assert_eq!((old.steps.len(), serde_json::to_value(&old).unwrap()["steps"].is_null()), (0, true));
+    }
 }

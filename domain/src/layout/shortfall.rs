@@ -4,7 +4,7 @@ use super::budget::{Budget, Exhausted};
 use super::bundle_set::BundleSet;
 use super::cover;
 use super::problem::{Bundle, Problem};
-use super::reason::{Reason, ReasonKind, counted, listed};
+use super::reason::{Reason, ReasonKind, RemedyStep, counted, listed};
 use crate::entity::{ClusterTemplate, Constraints};
 
 /// Every reason why `machines` machines cannot carry the services; none if they can.
@@ -92,6 +92,7 @@ fn too_few(
     fewest: Option<u32>,
     possible: Option<(u32, u32)>,
 ) -> Vec<Reason> {
+    let more = possible.map(|(least, _)| RemedyStep::Machines { count: least });
     let enough = possible.map(|(least, _)| format!("use at least {}", counted(least, "machine")));
     let remedy = |other: String| match &enough {
         Some(enough) => format!("{enough}, or {other}"),
@@ -112,6 +113,7 @@ fn too_few(
                 ),
                 remedy(format!("lower min of {names} to {machines} or less")),
             )
+            .helped_by(more.clone())
         })
         .collect();
     let rivals = cover::heaviest_rivals(problem, needs, problem.all());
@@ -137,6 +139,7 @@ fn too_few(
                     .into(),
             ),
         )
+        .helped_by(more.clone())
     }));
     reasons
 }
@@ -172,6 +175,7 @@ fn too_many(
         None => raise,
     };
     Reason::new(ReasonKind::TooManyMachines, fault, remedy)
+        .helped_by(possible.map(|(_, most)| RemedyStep::Machines { count: most }))
 }
 
 /// `a on 1, b and c on 2 nodes`.

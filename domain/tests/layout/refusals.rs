@@ -218,3 +218,25 @@ fn a_template_that_does_not_fit_a_running_cluster_is_refused_with_all_violations
         ]
     );
 }
+
+#[test]
+fn what_would_help_can_be_carried_out_by_programs() {
+    let mut world = World::new("app", json!({"size": {"min": 2, "max": 4}}));
+    world.template.defaults.hardwaretype = Some("large".into());
+    world.template.compatibility.hardwaretypes = set("small");
+    world.services = vec![
+        service(json!({"name": "app", "dependencies": {"runtime": {"requires": ["sql"]}}})),
+        service(json!({"name": "pg", "dependencies": {"provides": ["sql"]}})),
+    ];
+    let steps =
+        |world: &World, machines| serde_json::to_value(world.solve(machines).unwrap_err().steps()).unwrap();
+    let expected = json!([
+        {"step": "machines", "count": 4},
+        {"step": "hardwareType", "name": "small"},
+        {"step": "addService", "service": "pg"},
+        {"step": "removeService", "service": "app"},
+    ]);
+    assert_eq!(steps(&world, 9), expected);
+    let crowd = World::new("a b c", json!({"layout": {"cantcoexist": [["a", "b"], ["b", "c"], ["a", "c"]]}}));
+    assert_eq!(steps(&crowd, 2), json!([{"step": "machines", "count": 3}]));
+}

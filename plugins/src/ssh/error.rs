@@ -103,6 +103,14 @@ pub enum SshError {
         /// How it showed.
         reason: String,
     },
+    /// It logs people in, but gives them no terminal.
+    #[error(
+        "{address} gives no terminal: allow it for the login user there (PermitTTY in sshd_config, and a login shell)"
+    )]
+    NoTerminal {
+        /// Where.
+        address: String,
+    },
     /// Nobody wants the result any more.
     #[error("the command on {address} was cancelled")]
     Cancelled {
@@ -194,6 +202,7 @@ impl SshError {
             | Self::AuthenticationRefused { .. }
             | Self::IdentityFile { .. }
             | Self::BadName { .. }
+            | Self::NoTerminal { .. }
             | Self::BackendMissing { .. } => Some(TaskFailure::Permanent),
             Self::Cancelled { .. } | Self::RemoteFile { .. } | Self::CannotRun { .. } => None,
         }

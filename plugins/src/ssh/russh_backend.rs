@@ -7,13 +7,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use russh::client::{self, Handle};
 use russh::keys::{Algorithm, PrivateKeyWithHashAlg, PublicKeyOrCertificate, load_secret_key};
-use russh::{ChannelMsg, ChannelReadHalf, Disconnect, Preferred, compression};
+use russh::{ChannelMsg, ChannelReadHalf, ChannelWriteHalf, Disconnect, Preferred, compression};
+use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
 use super::dial::dial;
 use super::error::SshError;
 use super::host_key::HostKey;
 use super::shell::ShellConnection;
 use super::target::Target;
+use super::terminal::{TERM, Terminal, TerminalInput, TerminalSize};
 use super::transport::{Connection, Transport};
 use super::wire::{Channel, ChannelOutput, Wire};
 use crate::output::Stream;
@@ -38,6 +40,18 @@ impl Transport for RusshTransport {
             Ok::<Box<dyn Connection>, SshError>(Box::new(connection))
         };
         let late = |_| SshError::TimedOut { address: target.address(), what: "connecting".into(), limit };
+        tokio::time::timeout(limit, work).await.map_err(late)?
+    }
+
+    async fn terminal(
+        &self,
+        target: &Target,
+        size: TerminalSize,
+        limit: Duration,
+    ) -> Result<Terminal, SshError> {
+        let work = async { log_in(target).await?.into_terminal(size).await };
+        let late =
+            |_| SshError::TimedOut { address: target.address(), what: "opening a terminal".into(), limit };
         tokio::time::timeout(limit, work).await.map_err(late)?
     }
 }
@@ -130,6 +144,54 @@ impl client::Handler for Guard {
 struct RusshWire {
     handle: Handle<Guard>,
     address: String,
+}
+
+impl RusshWire {
+    /// The one terminal of this connection.
+    async fn into_terminal(self, size: TerminalSize) -> Result<Terminal, SshError> {
+        let lost = |error: russh::Error| SshError::lost(&self.address, error);
+        let mut channel = self.handle.channel_open_session().await.map_err(lost)?;
+        let (columns, rows) = (u32::from(size.columns), u32::from(size.rows));
+        channel.request_pty(true, TERM, columns, rows, 0, 0, &[]).await.map_err(lost)?;
+        granted(&mut channel, &self.address).await?;
+        channel.request_shell(true).await.map_err(lost)?;
+        granted(&mut channel, &self.address).await?;
+        let (output, channel) = channel.split();
+        let bytes = Box::new(channel.make_writer());
+        let input = RusshTerminalInput { bytes, channel, address: self.address.clone() };
+        Ok(Terminal::new(Box::new(input), Box::new(RusshOutput(output)), Box::new(self)))
+    }
+}
+
+/// Waits for the machine to grant what was asked for.
+async fn granted(channel: &mut russh::Channel<client::Msg>, address: &str) -> Result<(), SshError> {
+    loop {
+        match channel.wait().await {
+            Some(ChannelMsg::Success) => return Ok(()),
+            Some(ChannelMsg::WindowAdjusted { .. }) => {}
+            _ => return Err(SshError::NoTerminal { address: address.to_owned() }),
+        }
+    }
+}
+
+/// What is typed, and how large the screen is.
+struct RusshTerminalInput {
+    bytes: Box<dyn AsyncWrite + Send + Unpin>,
+    channel: ChannelWriteHalf<client::Msg>,
+    address: String,
+}
+
+#[async_trait]
+impl TerminalInput for RusshTerminalInput {
+    async fn write(&mut self, bytes: &[u8]) -> Result<(), SshError> {
+        self.bytes.write_all(bytes).await.map_err(|error| SshError::lost(&self.address, error))
+    }
+
+    async fn resize(&mut self, size: TerminalSize) -> Result<(), SshError> {
+        let (columns, rows) = (u32::from(size.columns), u32::from(size.rows));
+        let sent = self.channel.window_change(columns, rows, 0, 0).await;
+        sent.map_err(|error| SshError::lost(&self.address, error))
+    }
 }
 
 #[async_trait]

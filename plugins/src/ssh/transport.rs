@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::error::SshError;
 use super::exit_status::ExitStatus;
 use super::target::Target;
+use super::terminal::{Terminal, TerminalSize};
 use crate::output::Stream;
 
 /// Makes connections.
@@ -18,6 +19,18 @@ pub trait Transport: Send + Sync {
     /// # Errors
     /// When the machine cannot be reached in time, is not the one that is expected, or refuses the login.
     async fn connect(&self, target: &Target, limit: Duration) -> Result<Box<dyn Connection>, SshError>;
+
+    /// Connects as [`Transport::connect`] does, and opens the login user's shell in a terminal, on a connection that carries
+    /// nothing else.
+    ///
+    /// # Errors
+    /// Those of [`Transport::connect`], and when the machine gives no terminal.
+    async fn terminal(
+        &self,
+        target: &Target,
+        size: TerminalSize,
+        limit: Duration,
+    ) -> Result<Terminal, SshError>;
 }
 
 /// A logged-in connection. It carries one command at a time; further ones wait. Dropping it closes it.

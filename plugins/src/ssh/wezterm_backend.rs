@@ -22,14 +22,16 @@ use super::error::SshError;
 use super::relay::{Passed, Relay};
 use super::shell::ShellConnection;
 use super::target::Target;
+use super::terminal::{TERM, Terminal, TerminalSize};
 use super::transport::{Connection, Transport};
+use super::wezterm_terminal::{PtyInput, PtyOutput, pty_size};
 use super::wire::{Channel, ChannelOutput, Wire};
 use crate::output::Stream;
 
 /// How much is written before the relay must have seen it. The library takes 8 KiB.
-const PIECE: usize = 4096;
+pub(super) const PIECE: usize = 4096;
 /// What is read at once from one stream.
-const READ_SIZE: usize = 16 * 1024;
+pub(super) const READ_SIZE: usize = 16 * 1024;
 
 /// Makes connections with `wezterm-ssh`: one thread each.
 #[derive(Debug, Clone, Copy, Default)]
@@ -44,6 +46,18 @@ impl Transport for WeztermTransport {
             Ok::<Box<dyn Connection>, SshError>(Box::new(connection))
         };
         let late = |_| SshError::TimedOut { address: target.address(), what: "connecting".into(), limit };
+        tokio::time::timeout(limit, work).await.map_err(late)?
+    }
+
+    async fn terminal(
+        &self,
+        target: &Target,
+        size: TerminalSize,
+        limit: Duration,
+    ) -> Result<Terminal, SshError> {
+        let work = async { log_in(target).await?.into_terminal(size).await };
+        let late =
+            |_| SshError::TimedOut { address: target.address(), what: "opening a terminal".into(), limit };
         tokio::time::timeout(limit, work).await.map_err(late)?
     }
 }
@@ -150,6 +164,23 @@ struct WeztermWire {
     session: Session,
     link: Link,
     address: String,
+}
+
+impl WeztermWire {
+    /// The one terminal of this connection.
+    async fn into_terminal(self, size: TerminalSize) -> Result<Terminal, SshError> {
+        let asked = self.session.request_pty(TERM, pty_size(size), None, None).await;
+        let (pty, process) = match asked {
+            Ok(given) => given,
+            Err(_) if self.is_alive() => {
+                return Err(SshError::NoTerminal { address: self.address.clone() });
+            }
+            Err(error) => return Err(SshError::lost(&self.address, error)),
+        };
+        let output = PtyOutput::of(&pty, process).map_err(|error| SshError::lost(&self.address, error))?;
+        let input = PtyInput::new(pty, self.link.relay.passed(), self.address.clone());
+        Ok(Terminal::new(Box::new(input), Box::new(output), Box::new(self)))
+    }
 }
 
 #[async_trait]

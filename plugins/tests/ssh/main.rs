@@ -11,6 +11,7 @@ mod peers;
 mod pool;
 mod proxy;
 mod sshd;
+mod terminal;
 
 use std::time::{Duration, Instant};
 

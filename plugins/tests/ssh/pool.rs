@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cooperage_plugins::ssh::{
-    Connection, ExitStatus, HostKey, PoolLimits, Sink, SshError, SshPool, Target, Transport,
+    Connection, ExitStatus, HostKey, PoolLimits, Sink, SshError, SshPool, Target, Terminal, TerminalSize,
+    Transport,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -27,6 +28,10 @@ impl Transport for Nowhere {
         let open = self.open.fetch_add(1, Ordering::SeqCst) + 1;
         self.most_open.fetch_max(open, Ordering::SeqCst);
         Ok(Box::new(Imagined(self.clone())))
+    }
+
+    async fn terminal(&self, target: &Target, _: TerminalSize, _: Duration) -> Result<Terminal, SshError> {
+        Err(SshError::NoTerminal { address: target.address() })
     }
 }
 

@@ -43,6 +43,11 @@ impl Sshd {
         })
     }
 
+    /// Starts one that gives nobody a terminal.
+    pub fn start_without_terminals() -> Self {
+        Self::start_with(|_| "\nPermitTTY no".to_owned())
+    }
+
     /// Starts one with what `environment` adds to the environment of commands.
     fn start_with(environment: impl FnOnce(&Path) -> String) -> Self {
         let dir = tempfile::Builder::new().prefix("cooperage-ssh-").tempdir().unwrap();

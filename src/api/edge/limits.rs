@@ -18,6 +18,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::{Answer, state_of};
 use crate::api::problem::Problem;
+use crate::api::web_socket;
 
 /// Encodings of bodies that are read.
 const READ: [&str; 3] = ["identity", "gzip", "deflate"];
@@ -34,8 +35,11 @@ pub async fn check(
 ) -> Result<Answer, Error> {
     let refused = match state_of(&request) {
         Some(state) => {
-            let payload = request.take_payload();
-            request.set_payload(paced(payload, state.settings.http.body_timeout()));
+            // What comes over a WebSocket comes when there is something to say.
+            if !web_socket::is_asked_for(request.headers()) {
+                let payload = request.take_payload();
+                request.set_payload(paced(payload, state.settings.http.body_timeout()));
+            }
             refusal(&request, state.settings.http.max_header_bytes)
         }
         None => Some(Problem::internal("no state")),

@@ -1,4 +1,4 @@
-//! The rows of health and maintenance.
+//! The rows of health, maintenance and terminals.
 
 use cooperage_domain::access::Area::Clusters;
 use cooperage_domain::access::Role::{Reader, User};
@@ -24,5 +24,15 @@ pub(super) fn care() -> Vec<Operation> {
         delete(of_cluster, change, "End a cluster's maintenance; what waited goes on").refuses(&[409]),
         put(of_node, change, "Leave a node alone").takes("MaintenanceReason").refuses(&[409]),
         delete(of_node, change, "End a node's maintenance").refuses(&[409]),
+        get(
+            "/v2/clusters/{id}/nodes/{node}/terminal",
+            change,
+            "A shell on a node, over a WebSocket; recorded in the audit log",
+        )
+        .query(&[
+            ("columns", "characters in a line of the screen; 80 unless said"),
+            ("rows", "lines; 24 unless said"),
+        ])
+        .refuses(&[426]),
     ]
 }

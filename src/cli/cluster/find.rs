@@ -4,6 +4,7 @@ use cooperage_domain::cluster::ClusterStatus;
 use cooperage_domain::id::ClusterId;
 use serde_json::Value;
 
+use super::logs::unknown_node;
 use super::shapes::{Details, Summary};
 use crate::cli::client::{Client, understood};
 use crate::cli::failure::Failure;
@@ -63,6 +64,16 @@ pub async fn details(client: &Client, text: &str) -> Result<(Value, Details), Fa
     let raw: Value = client.get(&path).await?;
     let details = understood(&path, &raw)?;
     Ok((raw, details))
+}
+
+/// Ids of the cluster and the node of it that are meant; a node by its number, host name or id.
+///
+/// # Errors
+/// When there is none, or more than one.
+pub async fn node_of(client: &Client, cluster: &str, node: &str) -> Result<(String, String), Failure> {
+    let (_, details) = details(client, cluster).await?;
+    let found = details.node(node).ok_or_else(|| unknown_node(&details, node))?;
+    Ok((details.id.clone(), found.id.clone()))
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ mod why;
 pub use config::edited;
 pub use create::create_and_watch;
 pub use delete::delete_and_wait;
-pub use find::id_of;
+pub use find::{id_of, node_of};
 pub use outcome::begun;
 pub use plan::graph;
 pub use planned::text as planned_text;

@@ -4,7 +4,7 @@ export const PAGES = ['clusters', 'new', 'catalog', 'operations', 'profile', 'si
 export type PageName = (typeof PAGES)[number];
 
 /** Parts of a cluster's page. */
-export const CLUSTER_TABS = ['overview', 'plan', 'logs', 'config', 'history', 'placement', 'node'] as const;
+export const CLUSTER_TABS = ['overview', 'plan', 'logs', 'config', 'history', 'placement', 'node', 'terminal'] as const;
 export type ClusterTab = (typeof CLUSTER_TABS)[number];
 
 /** Parts of the operations room. */
@@ -26,7 +26,9 @@ export type Route =
   | { page: 'missing'; path: string };
 
 /** Kinds of what is on offer, as in the interface for programs, and plugins. */
-export const KINDS = ['clustertemplates', 'partialtemplates', 'services', 'providers', 'hardwaretypes', 'imagetypes', 'plugins'] as const;
+export const ENTITY_KINDS = ['clustertemplates', 'partialtemplates', 'services', 'providers', 'hardwaretypes', 'imagetypes'] as const;
+export type EntityKind = (typeof ENTITY_KINDS)[number];
+export const KINDS = [...ENTITY_KINDS, 'plugins'] as const;
 export type Kind = (typeof KINDS)[number];
 
 const isOneOf = <T extends string>(all: readonly T[], one: string | undefined): one is T => all.includes(one as T);

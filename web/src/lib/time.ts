@@ -28,3 +28,10 @@ export function clock(ms: number): string {
   const two = (n: number) => String(n).padStart(2, '0');
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, '0')}`;
 }
+
+/** A number of bytes, as people read it. */
+export function bytes(count: number, locale: string): string {
+  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
+  const at = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, count)) / 3)));
+  return (count / 1000 ** at).toLocaleString(locale, { style: 'unit', unit: units[at], maximumFractionDigits: at === 0 ? 0 : 1 });
+}

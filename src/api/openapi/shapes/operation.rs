@@ -147,6 +147,7 @@ pub struct Worker {
 
 /// A refusal (RFC 9457).
 #[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Problem {
     /// The HTTP status.
     status: u16,
@@ -162,4 +163,38 @@ pub struct Problem {
     remedy: Option<String>,
     /// Why there is no layout.
     reasons: Option<Vec<String>>,
+    /// Changes of the request that would help, each against one reason or another.
+    remedy_steps: Option<Vec<RemedyStep>>,
+}
+
+/// A change of what is asked for.
+#[derive(Serialize, ToSchema)]
+#[serde(tag = "step", rename_all = "camelCase")]
+#[allow(dead_code, reason = "it is described here, and never made")]
+pub enum RemedyStep {
+    /// Ask for so many machines.
+    Machines {
+        /// How many.
+        count: u32,
+    },
+    /// Ask for a service, too.
+    AddService {
+        /// Its name.
+        service: String,
+    },
+    /// Do without a service.
+    RemoveService {
+        /// Its name.
+        service: String,
+    },
+    /// Ask for this hardware type.
+    HardwareType {
+        /// Its name.
+        name: String,
+    },
+    /// Ask for this image type.
+    ImageType {
+        /// Its name.
+        name: String,
+    },
 }

@@ -18,12 +18,12 @@ export function whenSignedOut(act: () => void): void {
   onSignedOut = act;
 }
 
+/** What is said of who we are, with what is not sent by `fetch`. */
+export const spokenHeaders = (): [string, string][] => (spoken ? [['Coopr-UserID', spoken.user], ['Coopr-TenantID', spoken.tenant]] : []);
+
 /** `fetch` with who we are. */
 export async function told(request: Request): Promise<Response> {
-  if (spoken) {
-    request.headers.set('Coopr-UserID', spoken.user);
-    request.headers.set('Coopr-TenantID', spoken.tenant);
-  }
+  for (const [name, value] of spokenHeaders()) request.headers.set(name, value);
   let response: Response;
   try {
     response = await fetch(request);

@@ -10,6 +10,8 @@ export class Problem extends Error {
   readonly remedy?: string;
   readonly reasons: unknown[];
   readonly missingFields: unknown[];
+  /** Changes of what was asked for that would help. */
+  readonly remedySteps: components['schemas']['RemedyStep'][];
 
   constructor(body: Partial<ProblemBody> & { missingFields?: unknown[] }, status: number) {
     super(body.detail ?? body.title ?? `HTTP ${status}`);
@@ -19,6 +21,7 @@ export class Problem extends Error {
     this.remedy = body.remedy ?? undefined;
     this.reasons = body.reasons ?? [];
     this.missingFields = body.missingFields ?? [];
+    this.remedySteps = body.remedySteps ?? [];
   }
 
   /** Whether nobody answered at all. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { possible } from '../cluster/act/operation.ts';
 import { inGroup, matching, type Summary } from '../clusters/filter.ts';
-import { allowedSize, empty, missingService, request, type Template } from './request.ts';
+import { empty, request, takeable, taken, type Step, type Template } from './request.ts';
 
 const template = { name: 'web', constraints: { size: { min: 3, max: 50 } } } as Template;
 
@@ -13,15 +13,10 @@ test('what is left out is the template’s', () => {
   expect(() => request('web', { ...filled, config: '{' })).toThrow();
 });
 
-test('a size that is not allowed has one that is', () => {
-  expect([1, 3, 60].map((machines) => allowedSize(template, machines))).toEqual([3, undefined, 50]);
-  expect(allowedSize({ name: 'any' } as Template, 1)).toBe(undefined);
-});
-
 test('what can be done hangs on the state', () => {
   const plan = { action: 'CLUSTER_CREATE', status: 'running' };
-  expect(possible({ status: 'pending' }, plan)).toEqual(['pause', 'abort', 'lease', 'delete']);
-  expect(possible({ status: 'pending' }, { action: 'CLUSTER_GROW', status: 'paused' })).toEqual(['resume', 'cancel', 'lease', 'delete']);
+  expect(possible({ status: 'pending' }, plan)).toEqual(['pause', 'abort', 'maintenance', 'lease', 'delete']);
+  expect(possible({ status: 'pending' }, { action: 'CLUSTER_GROW', status: 'paused' })).toEqual(['resume', 'cancel', 'maintenance', 'lease', 'delete']);
   expect(possible({ status: 'incomplete' }, plan)[0]).toBe('retry');
   expect(possible({ status: 'active' }, plan)).toContain('grow');
   expect(possible({ status: 'terminated' }, plan)).toEqual([]);
@@ -35,9 +30,15 @@ test('clusters are found by any of their words', () => {
   expect(matching(all, ' ')).toBe(all);
 });
 
-test('a service that is missing can be added where the template allows it', () => {
-  const web = { name: 'web', compatibility: { services: ['redis'] } } as Template;
-  expect(missingService('add redis, or leave counter out', web)).toBe('redis');
-  expect(missingService('add mysql, or leave counter out', web)).toBe(undefined);
-  expect(missingService(undefined, web)).toBe(undefined);
+test('what would help is filled in', () => {
+  const web = { name: 'web', compatibility: { services: ['redis', 'nginx'] }, defaults: { services: ['nginx'] } } as Template;
+  const steps: Step[] = [{ step: 'machines', count: 3 }, { step: 'addService', service: 'mysql' }, { step: 'addService', service: 'redis' }, { step: 'removeService', service: 'nginx' }];
+  expect(takeable(steps, web).map((step) => step.step)).toEqual(['machines', 'addService', 'removeService']);
+  const after = (step: Step, more = {}) => taken(step, { ...empty(web), ...more }, web);
+  expect(after({ step: 'machines', count: 3 }).machines).toBe(3);
+  expect(after({ step: 'addService', service: 'redis' }).services).toEqual(['nginx', 'redis']);
+  expect(after({ step: 'addService', service: 'redis' }, { services: ['redis'] }).services).toEqual(['redis']);
+  expect(after({ step: 'removeService', service: 'nginx' }).services).toEqual([]);
+  expect(after({ step: 'hardwareType', name: 'small' }).hardwaretype).toBe('small');
+  expect(after({ step: 'imageType', name: 'debian-12' }).imagetype).toBe('debian-12');
 });

@@ -57,17 +57,30 @@ export function request(template: string, filled: Filled): Shapes['ClusterReques
   };
 }
 
-/** A size that the template allows, when the one that was asked for is not. */
-export function allowedSize(template: Template | undefined, machines: number): number | undefined {
-  const allowed = Math.min(largest(template), Math.max(smallest(template), machines));
-  return allowed === machines ? undefined : allowed;
-}
-
 /** Fields that a provider asks those who create for. */
 export const askedFields = (plugin: Shapes['PluginType'] | undefined): [string, FieldSchema][] => Object.entries(plugin?.parameters?.user?.fields ?? {});
 
-/** A service that is missing, by what the server says would help, if the template allows it. */
-export function missingService(remedy: string | undefined, template: Template): string | undefined {
-  const name = /^add ([^\s,;]+)/.exec(remedy ?? '')?.[1];
-  return name && template.compatibility?.services?.includes(name) ? name : undefined;
+export type Step = Shapes['RemedyStep'];
+
+/** Steps that the template lets somebody take; a list of many helps nobody. */
+export function takeable(steps: Step[], template: Template): Step[] {
+  const allowed = template.compatibility?.services ?? [];
+  return steps.filter((step) => step.step !== 'addService' || allowed.length === 0 || allowed.includes(step.service)).slice(0, 4);
+}
+
+/** What is filled in once a step was taken. */
+export function taken(step: Step, filled: Filled, template: Template): Filled {
+  const services = filled.services ?? template.defaults?.services ?? [];
+  switch (step.step) {
+    case 'machines':
+      return { ...filled, machines: step.count };
+    case 'addService':
+      return { ...filled, services: services.includes(step.service) ? services : [...services, step.service] };
+    case 'removeService':
+      return { ...filled, services: services.filter((one) => one !== step.service) };
+    case 'hardwareType':
+      return { ...filled, hardwaretype: step.name };
+    case 'imageType':
+      return { ...filled, imagetype: step.name };
+  }
 }
