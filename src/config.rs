@@ -9,6 +9,7 @@ mod http;
 mod jobs;
 mod logs;
 mod remote_provisioner;
+mod telemetry;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,7 @@ pub use http::{ClientTls, Http, Tls, TlsFiles};
 pub use jobs::Jobs;
 pub use logs::Logs;
 pub use remote_provisioner::RemoteProvisioner;
+pub use telemetry::{Log, LogFormat, Telemetry};
 
 /// The defaults, as shipped.
 const DEFAULTS: &str = include_str!("../etc/cooperage.toml");
@@ -298,34 +300,6 @@ pub struct RequestLimits {
 pub struct Simulation {
     /// Where they are kept; none without it.
     pub dir: Option<PathBuf>,
-}
-
-/// Who is told of jobs as traces.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Telemetry {
-    /// Where traces are sent (OTLP over HTTP); empty: nowhere.
-    pub traces_url: String,
-}
-
-/// What is logged, and how.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Log {
-    /// `text` or `json`.
-    pub format: LogFormat,
-    /// Least important level that is logged.
-    pub level: String,
-}
-
-/// How log lines look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LogFormat {
-    /// For people.
-    Text,
-    /// For machines: one JSON object a line.
-    Json,
 }
 
 /// Why the settings cannot be used.

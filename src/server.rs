@@ -207,12 +207,7 @@ fn start_actors(
         .live(&console, pool_path(SUPERADMIN));
     let callbacks = callback_office(&settings, &store, &clock, runtime, logger)?;
     let calls = Callbacks::new(Arc::clone(&callbacks)).live(&console, "/callbacks");
-    let recorded = Arc::new(Notify::new());
-    let metrics = Arc::new(Metrics::new());
-    let journal = Journal::new(store.journal())
-        .with_counting(counting(&metrics, &settings, &store, logger)?)
-        .with_callbacks(calls.clone().recipient())
-        .with_recorded(Arc::clone(&recorded));
+    let (journal, metrics, recorded) = watched_journal(&settings, &store, &calls, logger)?;
     let office = Office {
         store: store.clone(),
         journal,
@@ -262,6 +257,21 @@ fn start_actors(
         console,
         stopping: CancellationToken::new(),
     })
+}
+
+/// The way to the journal, what is counted of it, and what is told whenever something is durable.
+fn watched_journal(
+    settings: &Settings,
+    store: &Store,
+    calls: &Addr<Callbacks>,
+    logger: &Logger,
+) -> Result<(Journal, Arc<Metrics>, Arc<Notify>), ServeError> {
+    let (recorded, metrics) = (Arc::new(Notify::new()), Arc::new(Metrics::new()));
+    let journal = Journal::new(store.journal())
+        .with_counting(counting(&metrics, settings, store, logger)?)
+        .with_callbacks(calls.clone().recipient())
+        .with_recorded(Arc::clone(&recorded));
+    Ok((journal, metrics, recorded))
 }
 
 /// Who is told of everything that becomes durable.

@@ -21,7 +21,7 @@ pub async fn get(state: web::Data<AppState>) -> Result<HttpResponse, Problem> {
     metrics.counted(&table::COMMITS, written.batches as f64);
     metrics.counted(&table::WRITES, written.jobs as f64);
     metrics.counted(&table::FAILED_COMMITS, written.failed_batches as f64);
-    let names = state.blocking(|state| stored(state)).await?;
+    let names = state.blocking(stored).await?;
     pools(&state, &names).await?;
     process::look(metrics);
     let text = metrics.text().map_err(Problem::internal)?;
