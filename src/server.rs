@@ -197,17 +197,18 @@ fn start_actors(
     runtime: &Runtime,
     logger: &Logger,
 ) -> Result<AppState, ServeError> {
-    let store = vault.store().clone();
+    let (store, console) = (vault.store().clone(), Console::default());
     let estimates = Estimates::new(store.durations()?);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let limit = RunningLimit::new(settings.workers.max_running_tasks);
-    let console = Console::default();
-    let pool = WorkerPool::new(settings.workers.local)
-        .within(limit.clone(), SUPERADMIN)
-        .live(&console, pool_path(SUPERADMIN));
+    let pool = WorkerPool::new(settings.workers.local).within(limit.clone(), SUPERADMIN);
+    let pool = pool.live(&console, pool_path(SUPERADMIN));
     let callbacks = callback_office(&settings, &store, &clock, runtime, logger)?;
     let calls = Callbacks::new(Arc::clone(&callbacks)).live(&console, "/callbacks");
-    let (journal, metrics, recorded) = watched_journal(&settings, &store, &calls, logger)?;
+    let recorded = Arc::new(Notify::new());
+    let metrics = Arc::new(Metrics::new());
+    let counting = counting(&metrics, &settings, &store, logger)?;
+    let journal = Journal::new(store.journal()).with_counting(counting);
+    let journal = journal.with_callbacks(calls.clone().recipient()).with_recorded(Arc::clone(&recorded));
     let office = Office {
         store: store.clone(),
         journal,
@@ -220,15 +221,14 @@ fn start_actors(
         estimates: estimates.clone(),
         clock: Arc::clone(&clock),
         logger: logger.clone(),
-        arbiters: (0..threads).map(|_| Arbiter::new()).collect(),
+        arbiters: arbiters(),
         console: console.clone(),
     };
     let (handover, journal, log) = (office.handover.clone(), office.journal.clone(), office.log.clone());
     let (fleet, roll) = start_fleet(&settings, &store, &office, runtime)?;
-    let gate = Gate::new(Arc::clone(&callbacks));
-    let veto = settings.callbacks.expiry_veto_ms();
-    let (registry, health) =
-        start_watched(office, &settings, |registry| registry.within(limit).with_gate(gate, veto));
+    let (gate, veto) = (Gate::new(Arc::clone(&callbacks)), settings.callbacks.expiry_veto_ms());
+    let made = |registry: Registry| registry.within(limit).with_gate(gate, veto);
+    let (registry, health) = start_watched(office, &settings, made);
     Ok(AppState {
         settings,
         store,
@@ -259,19 +259,10 @@ fn start_actors(
     })
 }
 
-/// The way to the journal, what is counted of it, and what is told whenever something is durable.
-fn watched_journal(
-    settings: &Settings,
-    store: &Store,
-    calls: &Addr<Callbacks>,
-    logger: &Logger,
-) -> Result<(Journal, Arc<Metrics>, Arc<Notify>), ServeError> {
-    let (recorded, metrics) = (Arc::new(Notify::new()), Arc::new(Metrics::new()));
-    let journal = Journal::new(store.journal())
-        .with_counting(counting(&metrics, settings, store, logger)?)
-        .with_callbacks(calls.clone().recipient())
-        .with_recorded(Arc::clone(&recorded));
-    Ok((journal, metrics, recorded))
+/// One for each processor.
+fn arbiters() -> Vec<Arbiter> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    (0..threads).map(|_| Arbiter::new()).collect()
 }
 
 /// Who is told of everything that becomes durable.

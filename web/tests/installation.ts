@@ -51,6 +51,8 @@ export class Installation {
     const [user, tasks] = [await freePort(), await freePort()];
     const settings = [`data_dir=${folder}`, `listen.user=127.0.0.1:${user}`, `listen.tasks=127.0.0.1:${tasks}`, ...SETTINGS];
     const child = spawn(program, ['serve', ...settings.flatMap((setting) => ['--set', setting])], { stdio: 'ignore' });
+    // Whatever ends this process ends the server.
+    process.once('exit', () => child.kill('SIGKILL'));
     const it = new Installation(folder, child, `http://127.0.0.1:${user}`, `http://127.0.0.1:${tasks}`);
     for (const begun = Date.now(); ; await pause(100)) {
       const ready = await fetch(`${it.base}/v2/ready`).catch(() => undefined);

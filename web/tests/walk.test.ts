@@ -136,11 +136,27 @@ test('its past is there, and anything is found by name', async () => {
   await page.getByText('POST /v2/clusters').first().waitFor();
 });
 
+test('its actor is followed, paused and resumed', async () => {
+  const { page } = it;
+  await go(page, `${base}/operations/actors?filter=${cluster}`);
+  await page.getByRole('button', { name: `/clusters/${cluster}`, exact: true }).click();
+  await page.getByRole('button', { name: 'Follow messages' }).click();
+  const one = page.getByRole('region', { name: 'One actor' });
+  for (const [action, state] of [['Pause', 'paused'], ['Resume', 'running']] as const) {
+    await one.getByRole('button', { name: action }).click();
+    await page.getByRole('dialog').getByRole('button', { name: action, exact: true }).click();
+    await one.locator('.badge', { hasText: state }).waitFor();
+  }
+  await fetch(`${base}/v2/clusters/${cluster}`, { headers: { Authorization: `Bearer ${token}` } });
+  await page.getByRole('region', { name: 'Messages:' }).getByText('GetState').first().waitFor();
+});
+
 const PAGES = () => [
   '/clusters', `/clusters/${cluster}`, `/clusters/${cluster}/plan`, `/clusters/${cluster}/plan?view=gantt`, `/clusters/${cluster}/plan?view=list`,
   `/clusters/${cluster}/logs`, `/clusters/${cluster}/config`, `/clusters/${cluster}/history?at=9`, `/clusters/${cluster}/placement`,
   `/clusters/${cluster}/node/1000`, '/new', '/new/web', '/catalog/services/nginx', '/catalog/plugins', '/operations/queues',
-  '/operations/tenants', '/operations/provisioners', '/operations/users', '/operations/audit', '/profile', '/clusters/1/nowhere',
+  '/operations/tenants', '/operations/provisioners', '/operations/users', '/operations/audit',
+  `/operations/actors?actor=/clusters/${cluster}`, '/profile', '/clusters/1/nowhere',
 ];
 
 for (const colours of ['light', 'dark'] as const) {

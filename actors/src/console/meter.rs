@@ -45,6 +45,8 @@ pub struct ActorSample {
     pub last_error: Option<String>,
     /// What is to go wrong with its next message.
     pub fault: Option<Fault>,
+    /// Whether somebody would start it again from the journal.
+    pub is_started_again: bool,
     /// When it was looked at, in ns on the clock of `busy_ns`.
     pub at_ns: u64,
 }
@@ -214,6 +216,7 @@ impl Meter {
             restarts: self.restarts,
             last_error: self.last_error(),
             fault: self.switch.fault(),
+            is_started_again: self.is_started_again(),
             at_ns: crate::clock::ticks(),
         }
     }

@@ -1,7 +1,8 @@
 //! A message on its way to an actor, with what led to it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use actix::dev::{Envelope, EnvelopeProxy, MessageResponse, ToEnvelope};
@@ -131,11 +132,12 @@ where
             }
             return;
         }
-        let awaits = self.reply.is_some();
+        let (awaits, taken) = (self.reply.is_some(), Rc::default());
         if let Some(console) = &tell
             && let Some(reply) = self.reply.take()
         {
-            self.reply = Some(watch_answer(reply, told.message.clone(), begun, console.clone()));
+            let answer = Answer { message: told.message.clone(), begun, taken: Rc::clone(&taken) };
+            self.reply = Some(answer.watched(reply, console.clone()));
         }
         let Self { message, reply, cause, .. } = self;
         let pair = (told.message.during, told.message.kind);
@@ -144,6 +146,7 @@ where
             within(cause, || A::handle(actor, message, ctx).handle(ctx, reply));
         }));
         told.message.taken_ns = ticks().saturating_sub(begun);
+        taken.set(told.message.taken_ns);
         ctx.meter.note(pair, told.message.waited_ns, told.message.taken_ns);
         match done {
             // Who follows is told of it with its answer.
@@ -209,27 +212,33 @@ impl Told {
     }
 }
 
-/// Passes the answer on, and tells how long it took and whether it was a refusal.
-fn watch_answer<R: Send + 'static>(
-    reply: Sender<R>,
-    mut message: Followed,
+/// An answer that somebody follows.
+struct Answer {
+    message: Followed,
     begun: u64,
-    console: Console,
-) -> Sender<R> {
-    let (sender, answer) = channel();
-    actix::spawn(async move {
-        let answer = answer.await;
-        message.answered_ns = Some(ticks().saturating_sub(begun));
-        message.outcome = match &answer {
-            Ok(answer) if subject::is_refusal(answer) => Outcome::Refused,
-            Ok(_) => Outcome::Answered,
-            Err(_) => Outcome::Unanswered,
-        };
-        console.0.tell(&message);
-        if let Ok(answer) = answer {
-            // Nobody may be waiting any more.
-            let _ = reply.send(answer);
-        }
-    });
-    sender
+    /// How long the handler took, once it has: answers are told later than that.
+    taken: Rc<Cell<u64>>,
+}
+
+impl Answer {
+    /// Passes the answer on, and tells how long it took and whether it was a refusal.
+    fn watched<R: Send + 'static>(mut self, reply: Sender<R>, console: Console) -> Sender<R> {
+        let (sender, answer) = channel();
+        actix::spawn(async move {
+            let answer = answer.await;
+            self.message.taken_ns = self.taken.get();
+            self.message.answered_ns = Some(ticks().saturating_sub(self.begun));
+            self.message.outcome = match &answer {
+                Ok(answer) if subject::is_refusal(answer) => Outcome::Refused,
+                Ok(_) => Outcome::Answered,
+                Err(_) => Outcome::Unanswered,
+            };
+            console.0.tell(&self.message);
+            if let Ok(answer) = answer {
+                // Nobody may be waiting any more.
+                let _ = reply.send(answer);
+            }
+        });
+        sender
+    }
 }

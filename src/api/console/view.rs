@@ -90,7 +90,7 @@ impl Actor {
                 Fault::Delay(_) => "delay",
                 Fault::Crash => "crash",
             }),
-            restartable: matches!(sample.kind, "Cluster" | "Node"),
+            restartable: sample.is_started_again,
         }
     }
 
@@ -298,6 +298,7 @@ mod tests {
             restarts: 0,
             last_error: None,
             fault: None,
+            is_started_again: true,
             at_ns,
         }
     }

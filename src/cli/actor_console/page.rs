@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 const KEPT: usize = 500;
 /// How long a pause lasts unless somebody ends it, in seconds.
 const PAUSE: u64 = 60;
+/// What is said when nothing is selected.
+const SELECT: &str = "select an actor first";
 /// How much the next message is delayed, in ms.
 const DELAY: u64 = 1000;
 
@@ -244,13 +246,14 @@ impl Page {
             KeyCode::Char('/') => self.mode = Mode::Filter(self.filter.clone()),
             KeyCode::Char('i') => self.mode = Mode::Correlation(String::new()),
             KeyCode::Char('t') => return self.trace(),
-            KeyCode::Char('p') => self.ask("pause", json!({"seconds": PAUSE})),
-            KeyCode::Char('u') => return self.order("resume", json!({})).map_or(Act::Nothing, Act::Order),
-            KeyCode::Char('r') => self.ask("restart", json!({})),
-            KeyCode::Char('f') if self.faults && self.selected.is_some() => self.mode = Mode::Fault,
-            KeyCode::Char('f') => {
-                self.note = Some("this server injects no faults: console.faults".to_owned())
+            KeyCode::Char('p') => self.ask("pause", &json!({"seconds": PAUSE})),
+            KeyCode::Char('u') => return self.order("resume", &json!({})).map_or(Act::Nothing, Act::Order),
+            KeyCode::Char('r') => self.ask("restart", &json!({})),
+            KeyCode::Char('f') if !self.faults => {
+                self.note = Some("this server injects no faults: console.faults".to_owned());
             }
+            KeyCode::Char('f') if self.selected.is_some() => self.mode = Mode::Fault,
+            KeyCode::Char('f') => self.note = Some(SELECT.to_owned()),
             _ => {}
         }
         Act::Nothing
@@ -270,7 +273,7 @@ impl Page {
         Act::Ask(vec![json!({"do": "examine", "path": actor.path})])
     }
 
-    fn order(&self, action: &str, more: Value) -> Option<Value> {
+    fn order(&self, action: &str, more: &Value) -> Option<Value> {
         let mut order = json!({"path": self.selected.as_ref()?, "action": action});
         for (key, value) in more.as_object().into_iter().flatten() {
             order[key] = value.clone();
@@ -279,13 +282,13 @@ impl Page {
     }
 
     /// Asks whether it is meant.
-    fn ask(&mut self, action: &str, more: Value) {
+    fn ask(&mut self, action: &str, more: &Value) {
         match self.order(action, more) {
             Some(order) => {
                 let path = self.selected.as_deref().unwrap_or_default();
                 self.mode = Mode::Confirm(format!("{action} {path}? y/n"), order);
             }
-            None => self.note = Some("select an actor first".to_owned()),
+            None => self.note = Some(SELECT.to_owned()),
         }
     }
 
@@ -296,7 +299,7 @@ impl Page {
             KeyCode::Char('c') => json!({"fault": "crash"}),
             _ => return Act::Nothing,
         };
-        self.ask("fault", more);
+        self.ask("fault", &more);
         Act::Nothing
     }
 

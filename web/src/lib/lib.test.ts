@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { EventReader } from './live/sse.ts';
 import { Turn } from './live/turn.ts';
 import { format, parse, type Route } from './route.ts';
@@ -35,6 +35,20 @@ test('many asks are few works, and the last one counts', async () => {
   for (let n = 0; n < 100; n += 1) turn.ask();
   await new Promise((resolve) => setTimeout(resolve, 60));
   expect(works).toBe(2);
+});
+
+test('slow work takes a quarter of the time at most', async () => {
+  vi.useFakeTimers();
+  let works = 0;
+  const slow = new Turn(1, async () => {
+    works += 1;
+    await new Promise((resolve) => setTimeout(resolve, 40));
+  });
+  const asking = setInterval(() => slow.ask(), 1);
+  await vi.advanceTimersByTimeAsync(1590);
+  clearInterval(asking);
+  vi.useRealTimers();
+  expect(works).toBe(10);
 });
 
 test('times are short', () => {

@@ -1,3 +1,6 @@
+/** A pause is so many times as long as the work before it: what is large or slow to come takes a quarter of the time at most. */
+const SHARE = 3;
+
 /** Calls work at once, and then at most once in so many ms, however often it is asked for; the last ask is never lost. */
 export class Turn {
   #running = false;
@@ -16,9 +19,10 @@ export class Turn {
       return;
     }
     this.#running = true;
+    const begun = performance.now();
     void this.#work()
       .catch(() => undefined)
-      .then(() => new Promise((resolve) => setTimeout(resolve, this.#pause)))
+      .then(() => new Promise((resolve) => setTimeout(resolve, Math.max(this.#pause, SHARE * (performance.now() - begun)))))
       .then(() => {
         this.#running = false;
         if (this.#again) {

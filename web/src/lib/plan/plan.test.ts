@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { BOX, byKind, picture, stateOf } from './graph.ts';
+import { workOfNodes } from './node_work.ts';
 import { scale } from './scale.ts';
 import { expected, extent, planned, ranks } from './schedule.ts';
 import { groupNodes, type Step } from './step.ts';
@@ -86,4 +87,12 @@ test('nodes that carry the same are together', () => {
   const nodes = [{ s: ['b', 'a'] }, { s: ['c'] }, { s: ['a', 'b'] }];
   const groups = groupNodes(nodes, (node) => ({ services: node.s, hardwaretype: 'small' }) as never);
   expect(groups.map((group) => [group.services, group.nodes.length])).toEqual([[['c'], 1], [['a', 'b'], 2]]);
+});
+
+test('work is counted by node', () => {
+  const task = (nodeId: string, status: string) => ({ nodeId, status }) as Parameters<typeof workOfNodes>[0][number];
+  const found = workOfNodes([task('a', 'done'), task('a', 'running'), task('a', 'waiting'), task('b', 'waiting')]);
+  expect(found.get('a')).toEqual({ done: 1, all: 3, running: task('a', 'running') });
+  expect(found.get('b')).toEqual({ done: 0, all: 1 });
+  expect(found.has('c')).toBe(false);
 });
