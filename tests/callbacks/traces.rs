@@ -37,7 +37,7 @@ fn each_job_is_a_trace_with_a_span_for_each_task_and_is_sent_again_when_it_was_r
     assert_eq!((root["traceId"].as_str().unwrap().len(), root["spanId"].as_str().unwrap().len()), (32, 16));
     let time = |span: &Value, key: &str| span[key].as_str().unwrap().parse::<u64>().unwrap();
     let nodes: Vec<&Value> = cluster["nodes"].as_array().unwrap().iter().map(|node| &node["id"]).collect();
-    assert_eq!(spans.iter().filter(|span| span["name"] == "CREATE").count(), 2);
+    assert_eq!(spans.iter().filter(|span| span["name"] == "CREATE").count(), nodes.len());
     for span in &spans[1..] {
         assert_eq!((&span["traceId"], &span["parentSpanId"]), (&root["traceId"], &root["spanId"]));
         assert!(nodes.contains(&attribute(span, "cooperage.node.id")), "{span}");
