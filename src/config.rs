@@ -10,6 +10,7 @@ mod jobs;
 mod logs;
 mod machines;
 mod remote_provisioner;
+mod telemetry;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,7 @@ pub use jobs::Jobs;
 pub use logs::Logs;
 pub use machines::{Local, Ssh, Terminal};
 pub use remote_provisioner::RemoteProvisioner;
+pub use telemetry::{Log, LogFormat, Telemetry};
 
 /// The defaults, as shipped.
 const DEFAULTS: &str = include_str!("../etc/cooperage.toml");
@@ -282,34 +284,6 @@ pub struct RequestLimits {
 pub struct Simulation {
     /// Where they are kept; none without it.
     pub dir: Option<PathBuf>,
-}
-
-/// Who is told of jobs as traces.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Telemetry {
-    /// Where traces are sent (OTLP over HTTP); empty: nowhere.
-    pub traces_url: String,
-}
-
-/// What is logged, and how.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Log {
-    /// `text` or `json`.
-    pub format: LogFormat,
-    /// Least important level that is logged.
-    pub level: String,
-}
-
-/// How log lines look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LogFormat {
-    /// For people.
-    Text,
-    /// For machines: one JSON object a line.
-    Json,
 }
 
 /// Why the settings cannot be used.

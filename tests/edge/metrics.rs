@@ -33,8 +33,8 @@ fn what_happens_is_counted_and_only_superadmins_see_it() {
     let text = scrape().text;
     for (figure, expected) in [
         ("cooperage_clusters{status=\"active\"}", 1.0),
-        ("cooperage_jobs_total{action=\"CLUSTER_CREATE\",status=\"complete\"}", 1.0),
-        ("cooperage_job_duration_seconds_count{action=\"CLUSTER_CREATE\"}", 1.0),
+        ("cooperage_jobs_total{action=\"cluster_create\",status=\"complete\"}", 1.0),
+        ("cooperage_job_duration_seconds_count{action=\"cluster_create\"}", 1.0),
         ("cooperage_task_attempts_total{task=\"CREATE\",outcome=\"success\"}", 2.0),
         ("cooperage_task_duration_seconds_count{task=\"CREATE\"}", 2.0),
         ("cooperage_journal_events_total{event=\"cluster_requested\"}", 1.0),
