@@ -187,6 +187,12 @@ pub fn take_data_dir(path: &Path) -> Result<File, ServeError> {
     }
 }
 
+/// Opens terminals on nodes; their connections live on `runtime`.
+fn terminals(settings: &Settings, runtime: &Runtime) -> Result<api::Terminals, ServeError> {
+    let transport = plugins::ssh_transport(settings)?;
+    Ok(api::Terminals::new(transport, runtime.handle().clone(), settings.terminal.max_open))
+}
+
 fn start_actors(
     settings: Settings,
     vault: Vault,
@@ -197,11 +203,7 @@ fn start_actors(
     logger: &Logger,
 ) -> Result<AppState, ServeError> {
     let store = vault.store().clone();
-    let terminals = api::Terminals::new(
-        plugins::ssh_transport(&settings)?,
-        runtime.handle().clone(),
-        settings.terminal.max_open,
-    );
+    let terminals = terminals(&settings, runtime)?;
     let estimates = Estimates::new(store.durations()?);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let limit = RunningLimit::new(settings.workers.max_running_tasks);

@@ -35,7 +35,7 @@ says the status, with `field` and `value` where one is at fault.
 ";
 
 /// Every status that a refusal can have: when, and what helps.
-const STATUSES: [(StatusCode, &str, &str); 17] = [
+const STATUSES: [(StatusCode, &str, &str); 19] = [
     (
         StatusCode::BAD_REQUEST,
         "the body is no JSON, or a value is wrong",
