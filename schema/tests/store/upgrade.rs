@@ -43,7 +43,7 @@ fn made_with_steps(fresh: &Fresh, steps: usize) -> bool {
         }
         #[cfg(feature = "postgres")]
         DatabaseUrl::Postgres(text) => {
-            let mut old = diesel::pg::PgConnection::establish(text).unwrap();
+            let mut old = PgConnection::establish(text).unwrap();
             fill(&mut old, "../migrations/postgres", steps)
         }
     }
@@ -63,7 +63,7 @@ fn fill<DB: diesel::backend::Backend, C: MigrationHarness<DB> + SimpleConnection
     }
     old.batch_execute(DATA).unwrap();
     let is_packed =
-        old.applied_migrations().unwrap().iter().any(|one| one.to_string() >= PACKED_OUTPUT.to_owned());
+        old.applied_migrations().unwrap().iter().any(|one| one.to_string().as_str() >= PACKED_OUTPUT);
     if !is_packed {
         old.batch_execute(OUTPUT).unwrap();
     }
