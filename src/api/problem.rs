@@ -12,7 +12,7 @@ use cooperage_domain::cluster::{Refusal, RequestFault};
 use cooperage_domain::entity::FieldSchema;
 use cooperage_domain::id::IdError;
 use cooperage_domain::invalid::Invalid;
-use cooperage_domain::layout::NoLayout;
+use cooperage_domain::layout::{NoLayout, RemedyStep};
 use cooperage_domain::provider_fields::MissingFields;
 use cooperage_domain::quota::OverQuota;
 use cooperage_domain::resolve::ResolveError;
@@ -348,6 +348,7 @@ impl From<RequestFault> for Problem {
     fn from(fault: RequestFault) -> Self {
         match fault {
             RequestFault::Invalid(fault) => fault.into(),
+            RequestFault::Size { fault, steps } => Self::from(fault).with_steps(steps.iter()),
             RequestFault::Unknown { field, kind, name, remedy } => {
                 let detail = format!("{field}: there is no {} {name:?}", kind.noun());
                 Self::new(StatusCode::NOT_FOUND, detail).at(field, name).with_remedy(remedy)
@@ -410,10 +411,15 @@ impl Problem {
         problem.remedy = refusal.reasons.first().map(|reason| reason.remedy.clone());
         let reasons = refusal.reasons.iter().map(|reason| format!("{}; {}", reason.fault, reason.remedy));
         problem.more.insert("reasons".to_owned(), reasons.collect());
-        let steps = serde_json::to_value(refusal.steps()).unwrap_or_default();
-        if steps.as_array().is_some_and(|steps| !steps.is_empty()) {
-            problem.more.insert(REMEDY_STEPS.to_owned(), steps);
+        problem.with_steps(refusal.steps().into_iter())
+    }
+
+    /// With the changes of the request that would help, where there are any.
+    fn with_steps<'a>(mut self, steps: impl Iterator<Item = &'a RemedyStep>) -> Self {
+        let steps: Vec<_> = steps.collect();
+        if !steps.is_empty() {
+            self.more.insert(REMEDY_STEPS.to_owned(), serde_json::to_value(steps).unwrap_or_default());
         }
-        problem
+        self
     }
 }

@@ -22,7 +22,7 @@ use crate::entity::{
 use crate::hostname::check_dns_suffix;
 use crate::id::{ClusterId, NodeId};
 use crate::invalid::Invalid;
-use crate::layout::{self, Alternative, Layout, LayoutRequest, NoLayout};
+use crate::layout::{self, Alternative, Layout, LayoutRequest, NoLayout, Reason, RemedyStep};
 use crate::lease::LeaseWarning;
 use crate::macros::{self, MacroError};
 use crate::provider_fields::{self, GroupedFields, MissingFields};
@@ -170,6 +170,14 @@ pub enum RequestFault {
     /// A value has a fault.
     #[error(transparent)]
     Invalid(#[from] Invalid),
+    /// It asks for more or fewer machines than its template allows.
+    #[error("{fault}")]
+    Size {
+        /// What is wrong with the number.
+        fault: Invalid,
+        /// Which changes of the request would help.
+        steps: Vec<RemedyStep>,
+    },
     /// Something it names does not exist.
     #[error("{field}: there is no {} {name:?}; {remedy}", kind.noun())]
     Unknown {
@@ -271,10 +279,13 @@ impl ClusterRequest {
     /// The first thing that is unknown, out of its limits, or missing.
     pub fn accept(&self, catalog: &Catalog, asking: Asking) -> Result<Accepted, RequestFault> {
         let template = &catalog.resolved(self.template(catalog)?)?;
-        layout::check_size(template, self.machines()).map_err(|reason| {
-            let fault = format!("is not allowed: {}", reason.fault);
-            Invalid::new("numMachines", self.machines(), fault, reason.remedy)
-        })?;
+        layout::check_size(template, self.machines()).map_err(
+            |Reason { fault, remedy, steps, .. }| {
+                let fault = format!("is not allowed: {fault}");
+                let fault = Invalid::new("numMachines", self.machines(), fault, remedy);
+                RequestFault::Size { fault, steps }
+            },
+        )?;
         let lease = template.administration.leaseduration.initial_lease(self.initial_lease_duration)?;
         let said = self.lease_warning.or(template.administration.leaseduration.warning);
         let lease_warning = LeaseWarning { said, ..asking.limits.lease_warning };

@@ -4,6 +4,7 @@ use cooperage_domain::cluster::{
     Accepted, Account, Asking, Catalog, ClusterRequest, Limits, Origins, RequestFault,
 };
 use cooperage_domain::id::ClusterId;
+use cooperage_domain::layout::RemedyStep;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -145,4 +146,11 @@ fn of_several_faults_the_first_is_told() {
 fn nodes_get_the_same_ids_for_the_same_seed() {
     let nodes = || ask(&json!({})).unwrap().lay_out(&catalog()).unwrap().into_keys().collect::<Vec<_>>();
     assert_eq!(nodes(), nodes());
+}
+
+#[test]
+fn a_size_that_is_not_allowed_comes_with_the_nearest_that_is() {
+    let refused = ask(&json!({"numMachines": 4})).unwrap_err();
+    let RequestFault::Size { steps, .. } = refused else { panic!("{refused}") };
+    assert_eq!(steps, [RemedyStep::Machines { count: 3 }]);
 }

@@ -27,6 +27,7 @@ use super::{State, absolute, at_rest};
 use crate::api::audit;
 use crate::api::identity::{Credential, Identity};
 use crate::api::problem::Problem;
+use crate::api::web_socket;
 
 /// How often numbers are told.
 const BEAT: Duration = Duration::from_secs(1);
@@ -70,10 +71,7 @@ pub async fn open(
         let detail = format!("{MOST} look at the console, and no more may");
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).with_remedy("close one")
     })?;
-    let (answer, session, frames) = actix_ws::handle(&request, body).map_err(|fault| {
-        Problem::new(StatusCode::BAD_REQUEST, format!("this is a WebSocket: {fault}"))
-            .with_remedy("open it as one, or ask GET /console/actors")
-    })?;
+    let (answer, session, frames) = web_socket::open(&request, body)?;
     let look = state.console.look();
     let visit =
         Visit { state, identity, session, watch: None, close: None, tail: None, gathered: Vec::new() };

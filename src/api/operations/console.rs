@@ -29,6 +29,6 @@ pub(super) fn console() -> Vec<Operation> {
             .refuses(&[404, 409]),
         // Whoever opens it may ask for messages of all tenants: a session must come from a page of this server.
         get("/console", change, "A WebSocket: numbers each second, and messages as they are handled")
-            .refuses(&[400, 503]),
+            .refuses(&[426, 503]),
     ]
 }
