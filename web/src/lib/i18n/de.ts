@@ -494,7 +494,7 @@ export const de: Words = {
     lastError: 'Letzter Fehler',
     choose: 'Einen Aktor wählen, um seine Nachrichten zu sehen und wie lange sie warten.',
     gone: 'Es gibt ihn nicht mehr.',
-    passivated: 'Dieser Cluster ruht: Er hat nichts zu tun, und sein Aktor wird gestartet, sobald jemand nach ihm fragt.',
+    passivated: 'Dieser Cluster ruht: Er hat nichts zu tun, und sein Aktor wird gestartet, sobald mit ihm etwas zu tun ist.',
     toCluster: 'Cluster öffnen',
     hand: 'Was sich mit ihm tun lässt',
     pause: 'Anhalten',

@@ -492,7 +492,7 @@ export const en = {
     lastError: 'Last error',
     choose: 'Choose an actor to see its messages, and how long they wait.',
     gone: 'It is not there any more.',
-    passivated: 'This cluster rests: it has nothing to do, and its actor is started when somebody asks for it.',
+    passivated: 'This cluster rests: it has nothing to do, and its actor is started when there is something to do with it.',
     toCluster: 'Open the cluster',
     hand: 'What can be done with it',
     pause: 'Pause',
