@@ -7,7 +7,7 @@
 //!                          └── Tap: who follows messages        Meter: counters
 //! ```
 //!
-//! Every actor of a server lives in a [`Context`], whose envelopes are [`parcel::Parcel`]s. While nobody looks a message costs
+//! Every actor of a server lives in a [`Context`], whose envelopes are parcels (`parcel.rs`). While nobody looks a message costs
 //! a counter and a look at a switch; no clock is read. Who looks holds a [`Look`]: then parcels are stamped, those that wait are
 //! counted, and what takes time is measured. What a message says is never shown: its kind, its size, who it is about and how it went are.
 
