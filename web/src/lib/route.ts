@@ -8,11 +8,11 @@ export const CLUSTER_TABS = ['overview', 'plan', 'logs', 'config', 'history', 'p
 export type ClusterTab = (typeof CLUSTER_TABS)[number];
 
 /** Parts of the operations room. */
-export const OPERATION_TABS = ['queues', 'tenants', 'provisioners', 'users', 'audit', 'actors'] as const;
+export const OPERATION_TABS = ['queues', 'metrics', 'tenants', 'provisioners', 'users', 'audit', 'actors'] as const;
 export type OperationTab = (typeof OPERATION_TABS)[number];
 
-/** Those that are named: actors to a superadmin only. */
-export const shownTabs = (isSuperadmin: boolean): readonly OperationTab[] => OPERATION_TABS.filter((tab) => isSuperadmin || tab !== 'actors');
+/** Those that are named: what the server itself does, to a superadmin only. */
+export const shownTabs = (isSuperadmin: boolean): readonly OperationTab[] => OPERATION_TABS.filter((tab) => isSuperadmin || (tab !== 'actors' && tab !== 'metrics'));
 
 /** What an address shows. */
 export type Route =

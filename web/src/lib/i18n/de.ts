@@ -1,10 +1,12 @@
 /** Was Menschen lesen, auf Deutsch. */
 import type { Words } from './en.ts';
+import { metrics } from './de/metrics.ts';
 
 const n = (count: number, one: string, many: string): string => `${count.toLocaleString('de')} ${count === 1 ? one : many}`;
 
 export const de: Words = {
   language: 'Deutsch',
+  metrics,
   common: {
     close: 'Schließen',
     cancel: 'Abbrechen',
@@ -439,7 +441,7 @@ export const de: Words = {
   },
   operations: {
     title: 'Betrieb',
-    tabs: { queues: 'Warteschlangen', tenants: 'Mandanten', provisioners: 'Worker', users: 'Benutzer', audit: 'Audit', actors: 'Aktoren' },
+    tabs: { queues: 'Warteschlangen', metrics: 'Messwerte', tenants: 'Mandanten', provisioners: 'Worker', users: 'Benutzer', audit: 'Audit', actors: 'Aktoren' },
     queued: 'Warten',
     inProgress: 'In Arbeit',
     total: 'Zusammen',

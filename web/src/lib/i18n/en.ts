@@ -1,8 +1,11 @@
 /** What people read, in English. The other languages have the same keys: one that is missing fails the type check. */
+import { metrics } from './en/metrics.ts';
+
 const n = (count: number, one: string, many: string): string => `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 
 export const en = {
   language: 'English',
+  metrics,
   common: {
     close: 'Close',
     cancel: 'Cancel',
@@ -437,7 +440,7 @@ export const en = {
   },
   operations: {
     title: 'Operations',
-    tabs: { queues: 'Queues', tenants: 'Tenants', provisioners: 'Workers', users: 'Users', audit: 'Audit', actors: 'Actors' },
+    tabs: { queues: 'Queues', metrics: 'Metrics', tenants: 'Tenants', provisioners: 'Workers', users: 'Users', audit: 'Audit', actors: 'Actors' },
     queued: 'Waiting',
     inProgress: 'In hand',
     total: 'Together',
