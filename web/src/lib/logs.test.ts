@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { coloured, marked } from './ansi.ts';
-import { appended, prepended, type Line } from './live/lines.ts';
+import { appended, jobsOf, prepended, type Line } from './live/lines.ts';
 
 const line = (number: number): Line => ({ task: 't', attempt: 1, number, time: number, stream: 'stdout', text: `${number}` });
 const lines = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => line(from + n));
@@ -28,4 +28,9 @@ test('what is looked for is marked', () => {
   expect(texts('.', false, false)).toEqual([['Error: error', false], ['.', true]]);
   expect(texts('[a-z]+$|e.r', false, true)[0]).toEqual(['Error: ', false]);
   expect(texts('(', false, true)).toEqual([['Error: error.', false]]);
+});
+
+test('lines say of which jobs they are', () => {
+  const of = (task: string): Line => ({ ...line(1), task });
+  expect([...jobsOf([of('00000001-002-003'), of('00000001-002-004'), of('00000001-001-009')])]).toEqual(['00000001-002', '00000001-001']);
 });

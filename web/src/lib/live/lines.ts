@@ -20,3 +20,9 @@ export function prepended(known: Line[], older: Line[]): Line[] {
   const first = new Set(known.slice(0, 2000).map(keyOf));
   return [...older.filter((line) => !first.has(keyOf(line))), ...known];
 }
+
+/** The jobs whose tasks printed these: the task `00000001-002-003` is of the job `00000001-002`. */
+export function jobsOf(lines: Line[]): Set<string> {
+  const tasks = new Set(lines.map((line) => line.task));
+  return new Set([...tasks].map((task) => task.slice(0, Math.max(0, task.lastIndexOf('-')))));
+}

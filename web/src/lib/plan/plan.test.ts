@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { BOX, byKind, picture, stateOf } from './graph.ts';
+import { ending } from './names.ts';
 import { workOfNodes } from './node_work.ts';
 import { scale } from './scale.ts';
 import { expected, extent, planned, ranks } from './schedule.ts';
@@ -87,6 +88,11 @@ test('nodes that carry the same are together', () => {
   const nodes = [{ s: ['b', 'a'] }, { s: ['c'] }, { s: ['a', 'b'] }];
   const groups = groupNodes(nodes, (node) => ({ services: node.s, hardwaretype: 'small' }) as never);
   expect(groups.map((group) => [group.services, group.nodes.length])).toEqual([[['c'], 1], [['a', 'b'], 2]]);
+});
+
+test('of a name with little room its end is seen', () => {
+  expect(ending('demo1-1000', 10)).toBe('demo1-1000');
+  expect(ending('integration-tests4-1003', 10)).toBe('…sts4-1003');
 });
 
 test('work is counted by node', () => {
