@@ -84,7 +84,7 @@ impl Identity {
     }
 
     /// For the record.
-    fn caller(&self) -> Caller {
+    pub(super) fn caller(&self) -> Caller {
         let credential = match &self.credential {
             Credential::Headers => "headers".to_owned(),
             Credential::Token(id) => format!("token {id}"),
