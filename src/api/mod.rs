@@ -35,6 +35,7 @@ mod lenient_json;
 mod login_codes;
 mod login_limit;
 mod logs;
+mod named;
 mod nodes;
 mod openapi;
 mod operations;
