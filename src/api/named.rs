@@ -15,7 +15,7 @@ use super::web_socket;
 /// The headers that name user and tenant.
 const USER: &str = "Coopr-UserID";
 const TENANT: &str = "Coopr-TenantID";
-/// Names the tenant where a browser opens a WebSocket, with which no headers can be sent.
+/// Names the tenant where a browser asks by itself, and sends no headers of a page: for a WebSocket, or for a file to keep.
 const IN_ADDRESS: &str = "tenant";
 
 /// Who a request says it comes from.
@@ -37,8 +37,10 @@ impl Named {
             let query = url::form_urlencoded::parse(request.query_string().as_bytes());
             query.filter(|(name, _)| name == IN_ADDRESS).map(|(_, value)| value.into_owned()).next()
         };
-        let opens = web_socket::is_asked_for(headers);
-        Self { user: header(USER), tenant: header(TENANT).or_else(|| in_address().filter(|_| opens)) }
+        let by_itself =
+            web_socket::is_asked_for(headers) || header("Sec-Fetch-Mode").as_deref() == Some("navigate");
+        let tenant = header(TENANT).or_else(|| in_address().filter(|_| by_itself));
+        Self { user: header(USER), tenant }
     }
 
     /// Where callers are believed.

@@ -1,5 +1,6 @@
 /** Was Menschen lesen, auf Deutsch. */
 import { actors } from './de/actors.ts';
+import { visits } from './de/visits.ts';
 import type { Words } from './en.ts';
 
 const n = (count: number, one: string, many: string): string => `${count.toLocaleString('de')} ${count === 1 ? one : many}`;
@@ -474,6 +475,7 @@ export const de: Words = {
     refresh: 'alle 2 s neu',
   },
   actors,
+  visits,
   profile: {
     title: 'Profil',
     who: 'Sie sind',

@@ -1,5 +1,6 @@
 /** What people read, in English. The other languages have the same keys: one that is missing fails the type check. */
 import { actors } from './en/actors.ts';
+import { visits } from './en/visits.ts';
 
 const n = (count: number, one: string, many: string): string => `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 
@@ -473,6 +474,7 @@ export const en = {
     refresh: 'moves every 2 s',
   },
   actors,
+  visits,
   profile: {
     title: 'Profile',
     who: 'You are',
