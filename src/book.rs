@@ -5,16 +5,13 @@
 
 use std::io::Read;
 
-use actix_web::http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue,
-    VARY,
-};
-use actix_web::http::{Method, StatusCode};
+use actix_web::http::Method;
+use actix_web::http::header::ACCEPT_ENCODING;
 use actix_web::{HttpRequest, HttpResponse};
 use flate2::read::GzDecoder;
 use rust_embed::RustEmbed;
 
-use crate::web::{content_type, takes};
+use crate::carried::{Sent, left_out, takes};
 
 #[derive(RustEmbed)]
 #[folder = "docs/dist"]
@@ -39,26 +36,18 @@ pub fn answer(request: &HttpRequest) -> Option<HttpResponse> {
     let name = file_at(request.path())?;
     let Some(file) = Files::get(&format!("{name}.gz")) else {
         let is_there = Files::get(&format!("{FIRST}.html.gz")).is_some();
-        return (!is_there).then(left_out);
+        return (!is_there).then(|| left_out(LEFT_OUT));
     };
-    let mut answer = HttpResponse::Ok();
-    answer
-        .insert_header((CONTENT_TYPE, content_type(&name)))
-        .insert_header((CACHE_CONTROL, "no-cache"))
-        .insert_header((VARY, "Accept-Encoding"))
-        .insert_header((CONTENT_SECURITY_POLICY, POLICY))
-        .insert_header(("Cross-Origin-Opener-Policy", "same-origin"));
     let accepted = request.headers().get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
-    if takes(accepted.unwrap_or_default(), "gzip") {
-        answer.insert_header((CONTENT_ENCODING, HeaderValue::from_static("gzip")));
-        return Some(answer.body(file.data.into_owned()));
-    }
-    let mut content = Vec::new();
-    match GzDecoder::new(&*file.data).read_to_end(&mut content) {
-        Ok(_) => Some(answer.body(content)),
+    let sent = if takes(accepted.unwrap_or_default(), "gzip") {
+        Sent { content: file.data, encoding: Some("gzip") }
+    } else {
+        let mut content = Vec::new();
         // What is carried was packed by us.
-        Err(_) => None,
-    }
+        GzDecoder::new(&*file.data).read_to_end(&mut content).ok()?;
+        Sent { content: content.into(), encoding: None }
+    };
+    Some(sent.told(&name, "no-cache", POLICY))
 }
 
 /// Which file a path asks for: a page has no end, everything else has one.
@@ -69,14 +58,6 @@ fn file_at(path: &str) -> Option<String> {
     };
     let is_page = !name.rsplit('/').next().unwrap_or_default().contains('.');
     Some(if is_page { format!("{name}.html") } else { name.to_owned() })
-}
-
-/// The page that says what to do.
-fn left_out() -> HttpResponse {
-    HttpResponse::build(StatusCode::NOT_FOUND)
-        .insert_header((CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"))
-        .content_type("text/html; charset=utf-8")
-        .body(LEFT_OUT)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod allocator;
 mod api;
 mod book;
+mod carried;
 mod cli;
 mod client_tls;
 mod config;

@@ -254,6 +254,7 @@ fn start_actors(
         logger: logger.clone(),
         log,
         metrics,
+        samples: api::Samples::default(),
         console,
         stopping: CancellationToken::new(),
     })

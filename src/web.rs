@@ -5,13 +5,12 @@
 
 use std::borrow::Cow;
 
-use actix_web::http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue,
-    VARY,
-};
-use actix_web::http::{Method, StatusCode};
+use actix_web::http::Method;
+use actix_web::http::header::ACCEPT_ENCODING;
 use actix_web::{HttpRequest, HttpResponse};
 use rust_embed::RustEmbed;
+
+use crate::carried::{Sent, left_out, takes};
 
 #[derive(RustEmbed)]
 #[folder = "web/dist"]
@@ -32,13 +31,6 @@ const LEFT_OUT: &str = include_str!("web/left_out.html");
 /// How files are packed, the best first: what `Accept-Encoding` calls it, and how the names of such files end.
 const PACKINGS: [(&str, &str); 2] = [("br", ".br"), ("gzip", ".gz")];
 
-/// A file as it is sent.
-struct Sent {
-    content: Cow<'static, [u8]>,
-    encoding: Option<&'static str>,
-    content_type: &'static str,
-}
-
 /// The page or file at a path; nothing where there is neither.
 pub fn answer(request: &HttpRequest) -> Option<HttpResponse> {
     if request.method() != Method::GET {
@@ -48,17 +40,9 @@ pub fn answer(request: &HttpRequest) -> Option<HttpResponse> {
     let content = |path: &str| Files::get(path).map(|file| file.data);
     let name = file_at(request.path())?;
     match sent(name, accepted.unwrap_or_default(), content) {
-        Some(sent) => Some(told(name, sent)),
-        None => (name == "index.html").then(left_out),
+        Some(sent) => Some(sent.told(name, kept(name), POLICY)),
+        None => (name == "index.html").then(|| left_out(LEFT_OUT)),
     }
-}
-
-/// The page that says what to do, in place of the first page.
-fn left_out() -> HttpResponse {
-    HttpResponse::build(StatusCode::NOT_FOUND)
-        .insert_header((CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"))
-        .content_type("text/html; charset=utf-8")
-        .body(LEFT_OUT)
 }
 
 /// Which file a path asks for: `index.html` for each page.
@@ -75,50 +59,17 @@ fn file_at(path: &str) -> Option<&str> {
 
 /// A file in the best packing that the caller takes.
 fn sent(name: &str, accepted: &str, content: impl Fn(&str) -> Option<Cow<'static, [u8]>>) -> Option<Sent> {
-    let content_type = content_type(name);
     let mut taken = PACKINGS.into_iter().filter(|(encoding, _)| takes(accepted, encoding));
     let packed = taken.find_map(|(encoding, end)| {
         let content = content(&format!("{name}{end}"))?;
-        Some(Sent { content, encoding: Some(encoding), content_type })
+        Some(Sent { content, encoding: Some(encoding) })
     });
-    packed.or_else(|| Some(Sent { content: content(name)?, encoding: None, content_type }))
+    packed.or_else(|| Some(Sent { content: content(name)?, encoding: None }))
 }
 
-/// Whether a caller takes a packing, by its `Accept-Encoding`.
-pub fn takes(accepted: &str, packing: &str) -> bool {
-    accepted.split(',').any(|one| {
-        let (name, weight) = one.split_once(';').unwrap_or((one, ""));
-        name.trim() == packing && !matches!(weight.trim(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000")
-    })
-}
-
-fn told(name: &str, sent: Sent) -> HttpResponse {
-    let kept = if name.starts_with(ASSETS) { "public, max-age=31536000, immutable" } else { "no-cache" };
-    let mut answer = HttpResponse::Ok();
-    answer
-        .insert_header((CONTENT_TYPE, sent.content_type))
-        .insert_header((CACHE_CONTROL, kept))
-        .insert_header((VARY, "Accept-Encoding"))
-        .insert_header((CONTENT_SECURITY_POLICY, POLICY))
-        .insert_header(("Cross-Origin-Opener-Policy", "same-origin"));
-    if let Some(encoding) = sent.encoding {
-        answer.insert_header((CONTENT_ENCODING, HeaderValue::from_static(encoding)));
-    }
-    answer.body(sent.content.into_owned())
-}
-
-/// What a file is, by the end of its name.
-pub fn content_type(name: &str) -> &'static str {
-    match name.rsplit_once('.').map_or("", |(_, end)| end) {
-        "html" => "text/html; charset=utf-8",
-        "js" => "text/javascript; charset=utf-8",
-        "css" => "text/css; charset=utf-8",
-        "svg" => "image/svg+xml",
-        "woff2" => "font/woff2",
-        "json" => "application/json",
-        "txt" => "text/plain; charset=utf-8",
-        _ => "application/octet-stream",
-    }
+/// How long a file may be kept, as `Cache-Control` says it.
+fn kept(name: &str) -> &'static str {
+    if name.starts_with(ASSETS) { "public, max-age=31536000, immutable" } else { "no-cache" }
 }
 
 #[cfg(test)]

@@ -85,10 +85,7 @@ pub async fn record(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
-    let port = match Port::of(&request) {
-        Port::User => "user",
-        Port::Tasks => "tasks",
-    };
+    let port = Port::of(&request).as_str();
     let Some(state) = request.app_data::<web::Data<AppState>>().cloned() else {
         return Err(Problem::internal("no state").into());
     };

@@ -14,6 +14,16 @@ use crate::metrics::{Metrics, process, table};
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 pub async fn get(state: web::Data<AppState>) -> Result<HttpResponse, Problem> {
+    let text = text(&state).await?;
+    Ok(HttpResponse::Ok().insert_header((CONTENT_TYPE, OPEN_METRICS)).body(text))
+}
+
+/// All figures as they are now.
+///
+/// # Errors
+/// When the database cannot be read.
+pub async fn text(state: &web::Data<AppState>) -> Result<String, Problem> {
+    let _turn = state.samples.turn().await;
     let metrics = &state.metrics;
     metrics.set(&table::BUILD, &[env!("CARGO_PKG_VERSION")], 1.0);
     metrics.set(&table::FOLLOWERS, &[], state.events.count() as f64);
@@ -22,10 +32,9 @@ pub async fn get(state: web::Data<AppState>) -> Result<HttpResponse, Problem> {
     metrics.counted(&table::WRITES, written.jobs as f64);
     metrics.counted(&table::FAILED_COMMITS, written.failed_batches as f64);
     let names = state.blocking(stored).await?;
-    pools(&state, &names).await?;
+    pools(state, &names).await?;
     process::look(metrics);
-    let text = metrics.text().map_err(Problem::internal)?;
-    Ok(HttpResponse::Ok().insert_header((CONTENT_TYPE, OPEN_METRICS)).body(text))
+    metrics.text().map_err(Problem::internal)
 }
 
 /// Names of tenants by their ids.

@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 
 use super::audit::Caller;
 use super::authorize::refusal;
+use super::named::Named;
 use super::operations::Port;
 use super::problem::Problem;
 use super::session;
@@ -29,10 +30,12 @@ const ADMIN: &str = "admin";
 /// Who calls, and for which tenant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// The user.
+    /// The user; who visits is named with the tenant of its account before it.
     pub user: String,
     /// Internal id of the tenant.
     pub tenant: String,
+    /// Whether the caller's account is in another tenant: a superadmin, who looks after this one.
+    pub is_visiting: bool,
     /// What the user is there.
     pub role: Role,
     /// What the caller's token is limited to; none: nothing.
@@ -77,6 +80,19 @@ impl Identity {
         self.owner_seen().is_none_or(|seen| seen == owner)
     }
 
+    /// Lets only those pass whose account is in the tenant.
+    ///
+    /// # Errors
+    /// 403 for visitors.
+    pub(super) fn require_home(&self) -> Result<(), Problem> {
+        if !self.is_visiting {
+            return Ok(());
+        }
+        let detail = format!("{:?} visits this tenant, and has no account in it", self.user);
+        Err(Problem::new(StatusCode::FORBIDDEN, detail)
+            .with_remedy("do it in your own tenant: leave Coopr-TenantID out"))
+    }
+
     /// As the owner of clusters.
     #[must_use]
     pub fn account(&self) -> Account {
@@ -84,7 +100,7 @@ impl Identity {
     }
 
     /// For the record.
-    fn caller(&self) -> Caller {
+    pub(super) fn caller(&self) -> Caller {
         let credential = match &self.credential {
             Credential::Headers => "headers".to_owned(),
             Credential::Token(id) => format!("token {id}"),
@@ -118,13 +134,16 @@ impl FromRequest for Identity {
 
 /// What a caller said when something was opened that lasts, so that it can be asked later whether it still counts.
 #[derive(Clone)]
-pub(super) struct Standing(Claim);
+pub(super) struct Standing {
+    claim: Claim,
+    named: Named,
+}
 
 impl Standing {
     /// Whether whoever was known as `before` is still let in, as the same. While nobody can tell, it counts.
     pub(super) async fn counts(&self, state: &Arc<AppState>, before: &Identity) -> bool {
-        let claim = self.0.clone();
-        match state.blocking(move |state| resolve(state, claim, &mut None)).await {
+        let Self { claim, named } = self.clone();
+        match state.blocking(move |state| named.by(state, resolve(state, claim, &mut None)?)).await {
             Ok(identity) => identity == *before,
             Err(problem) => problem.status != StatusCode::UNAUTHORIZED.as_u16(),
         }
@@ -133,7 +152,7 @@ impl Standing {
 
 /// What the caller says.
 #[derive(Clone)]
-enum Claim {
+pub(super) enum Claim {
     Named { user: String, tenant: String },
     Token(String),
     Session(String),
@@ -151,66 +170,39 @@ pub(super) async fn identify(
     writes: bool,
 ) -> Result<Identity, Problem> {
     let headers = request.headers();
-    let claim = match (state.settings.auth.mode, port) {
-        (AuthMode::Headers, Port::User) => named(headers)?,
-        _ => match session::cookie(request) {
-            Some(secret) if !headers.contains_key(AUTHORIZATION) => {
-                session::refuse_foreign_sites(request, writes)?;
-                Claim::Session(secret)
-            }
-            _ => token(headers)?,
-        },
+    let said = Named::of(request);
+    let (claim, named) = match (state.settings.auth.mode, port) {
+        (AuthMode::Headers, Port::User) => (said.believed()?, Named::default()),
+        _ => (shown(request, writes)?, said.on(port)),
     };
     if web_socket::is_asked_for(headers) {
-        request.extensions_mut().insert(Standing(claim.clone()));
+        request.extensions_mut().insert(Standing { claim: claim.clone(), named: named.clone() });
     }
-    let named = named(headers).ok();
-    let is_proven = !matches!(claim, Claim::Named { .. });
     let (caller, identity) = state
         .blocking(move |state| {
             let mut caller = None;
             let identity = resolve(state, claim, &mut caller);
-            Ok((caller, identity))
+            let caller = identity.as_ref().map(Identity::caller).ok().or(caller);
+            Ok((caller, identity.and_then(|identity| named.by(state, identity))))
         })
         .await?;
+    // Who visits is on record as such.
     let caller = identity.as_ref().map(Identity::caller).ok().or(caller);
     if let Some(caller) = caller {
         request.extensions_mut().insert(caller);
     }
-    let identity = identity?;
-    if let (true, Some(Claim::Named { user, tenant })) = (is_proven, named) {
-        refuse_other_names(state, &identity, user, tenant).await?;
-    }
-    Ok(identity)
+    identity
 }
 
-/// Clients of Coopr send names along with a token: they must be those that the token stands for.
-async fn refuse_other_names(
-    state: &Arc<AppState>,
-    identity: &Identity,
-    user: String,
-    tenant: String,
-) -> Result<(), Problem> {
-    let wanted = tenant.clone();
-    let found = state.blocking(move |state| Ok(state.store.tenant(&wanted)?)).await?;
-    if user == identity.user && found.is_some_and(|found| found.id == identity.tenant) {
-        return Ok(());
+/// What a caller shows: the cookie of a session, or a token.
+fn shown(request: &ServiceRequest, writes: bool) -> Result<Claim, Problem> {
+    match session::cookie(request) {
+        Some(secret) if !request.headers().contains_key(AUTHORIZATION) => {
+            session::refuse_foreign_sites(request, writes)?;
+            Ok(Claim::Session(secret))
+        }
+        _ => token(request.headers()),
     }
-    let detail =
-        format!("the token is not that of user {user:?} of tenant {tenant:?}, whom the headers name");
-    Err(Problem::new(StatusCode::UNAUTHORIZED, detail)
-        .with_remedy("leave Coopr-UserID and Coopr-TenantID out, or send the token of that user"))
-}
-
-fn named(headers: &HeaderMap) -> Result<Claim, Problem> {
-    let header = |name: &str| {
-        let value = headers.get(name).and_then(|value| value.to_str().ok()).filter(|value| !value.is_empty());
-        value.map(str::to_owned).ok_or_else(|| {
-            Problem::new(StatusCode::UNAUTHORIZED, format!("the header {name} is missing"))
-                .with_remedy("say who you are with Coopr-UserID and Coopr-TenantID")
-        })
-    };
-    Ok(Claim::Named { user: header("Coopr-UserID")?, tenant: header("Coopr-TenantID")? })
 }
 
 fn token(headers: &HeaderMap) -> Result<Claim, Problem> {
@@ -240,7 +232,8 @@ fn resolve(state: &AppState, claim: Claim, caller: &mut Option<Caller>) -> Resul
                 _ => Role::User,
             };
             let credential = Credential::Headers;
-            Ok(Identity { user, tenant: tenant.id, role, scopes: BTreeSet::new(), credential })
+            let tenant = tenant.id;
+            Ok(Identity { user, tenant, is_visiting: false, role, scopes: BTreeSet::new(), credential })
         }
         Claim::Token(token) => {
             let found = state.store.token_by_hash(&hash(&token))?;
@@ -262,6 +255,7 @@ fn resolve(state: &AppState, claim: Claim, caller: &mut Option<Caller>) -> Resul
             Ok(Identity {
                 user: user.name,
                 tenant: user.tenant,
+                is_visiting: false,
                 role: user.role,
                 scopes: BTreeSet::new(),
                 credential,
@@ -280,7 +274,8 @@ fn with_user(state: &AppState, token: Token) -> Result<Option<Identity>, Problem
         role = role.min(user.role);
     }
     let credential = Credential::Token(token.id);
-    Ok(Some(Identity { user: token.user, tenant: token.tenant, role, scopes: token.scopes, credential }))
+    let Token { user, tenant, scopes, .. } = token;
+    Ok(Some(Identity { user, tenant, is_visiting: false, role, scopes, credential }))
 }
 
 /// What is kept of a token.

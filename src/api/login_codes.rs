@@ -75,6 +75,7 @@ async fn offer(state: web::Data<AppState>, identity: Identity) -> Result<HttpRes
         let remedy = "open the page, and say there who you are";
         return Err(conflict("this server believes who callers say they are, and has no logins", remedy));
     }
+    identity.require_home()?;
     let (tenant, name) = (identity.tenant.clone(), identity.user.clone());
     let user: Option<User> = state.blocking(move |state| Ok(state.store.user(&tenant, &name)?)).await?;
     // A session is everything its user is: no token that is less may become one.

@@ -181,6 +181,7 @@ async fn me(state: State, identity: Identity) -> Answer {
         "user": identity.user,
         "tenant": tenant,
         "role": identity.role,
+        "visiting": identity.is_visiting,
         "scopes": scopes,
         "credential": by,
     })))

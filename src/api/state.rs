@@ -29,6 +29,7 @@ use super::events::Hub;
 use super::identity::Identity;
 use super::login_codes::LoginCodes;
 use super::login_limit::LoginLimit;
+use super::metric_history::Samples;
 use super::pools::Pools;
 use super::problem::Problem;
 use super::reservations::Reservations;
@@ -88,6 +89,8 @@ pub struct AppState {
     pub log: TaskLog,
     /// What is counted, for `/metrics`.
     pub metrics: Arc<Metrics>,
+    /// How it went in the last hour.
+    pub samples: Samples,
     /// The actors, for whoever looks.
     pub console: Console,
     /// Fires when the server is told to stop: nobody is to wait any longer.

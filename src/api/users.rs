@@ -203,6 +203,7 @@ struct NewPassword {
 
 /// Another password for the caller, who must know the old one: a browser left alone, or a token found, is not enough.
 async fn own_password(state: State, identity: Identity, body: web::Bytes) -> Answer {
+    identity.require_home()?;
     let NewPassword { old, new } = body::parse(&body)?;
     if identity.credential == Credential::Headers {
         let detail = "users have no passwords here: callers are believed (auth.mode is headers)";

@@ -5,8 +5,10 @@ use std::time::Duration;
 use reqwest::{Certificate, Method, RequestBuilder, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::client::generate_key;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::protocol::Role;
 use uuid::Uuid;
 
 use super::connection::Connection;
@@ -14,6 +16,9 @@ use super::problem::Problem;
 
 /// How long a server may take to accept a connection.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+/// A WebSocket to the server, by the client's own connection.
+pub type WebSocket = WebSocketStream<reqwest::Upgraded>;
+
 /// How long it may take to answer: a layout of many machines takes seconds, an upload may be large.
 const ANSWER_LIMIT: Duration = Duration::from_secs(120);
 
@@ -290,11 +295,11 @@ impl Client {
         read(path, &text)
     }
 
-    /// Opens a WebSocket: the connection itself, once the server speaks it.
+    /// Opens a WebSocket.
     ///
     /// # Errors
     /// No answer, a refusal, or an answer that is no WebSocket's.
-    pub async fn upgrade(&self, path: &str) -> Result<reqwest::Upgraded, ClientFault> {
+    pub async fn web_socket(&self, path: &str) -> Result<WebSocket, ClientFault> {
         let failed = |fault: reqwest::Error| unreachable(&self.connection, &fault);
         let key = generate_key();
         let request = self.request(Method::GET, path).timeout(UPGRADED_LIMIT);
@@ -306,7 +311,8 @@ impl Client {
         if status == StatusCode::SWITCHING_PROTOCOLS
             && accepts == Some(derive_accept_key(key.as_bytes()).as_str())
         {
-            return response.upgrade().await.map_err(failed);
+            let stream = response.upgrade().await.map_err(failed)?;
+            return Ok(WebSocketStream::from_raw_socket(stream, Role::Client, None).await);
         }
         if status.is_client_error() || status.is_server_error() {
             let text = response.text().await.map_err(failed)?;

@@ -10,11 +10,9 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{Receiver, channel};
-use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::tungstenite::protocol::Role;
 
-use super::client::{Client, segment};
+use super::client::{Client, WebSocket, segment};
 use super::cluster::node_of;
 use super::complete;
 use super::failure::Failure;
@@ -60,8 +58,7 @@ pub async fn run(args: &ShellArgs, client: &Client, screen: &Screen) -> Result<(
     let (columns, rows) = size().unwrap_or((80, 24));
     let path =
         format!("/v2/clusters/{cluster}/nodes/{}/terminal?columns={columns}&rows={rows}", segment(&node));
-    let stream = client.upgrade(&path).await?;
-    let mut socket = WebSocketStream::from_raw_socket(stream, Role::Client, None).await;
+    let mut socket = client.web_socket(&path).await?;
     if std::io::stdin().is_terminal() {
         screen.note("Ctrl-] leaves");
     }
@@ -72,7 +69,7 @@ pub async fn run(args: &ShellArgs, client: &Client, screen: &Screen) -> Result<(
 }
 
 /// Passes on what is typed and what is shown.
-async fn talk(socket: &mut WebSocketStream<reqwest::Upgraded>) -> Result<(), Failure> {
+async fn talk(socket: &mut WebSocket) -> Result<(), Failure> {
     let mut typed = keyboard();
     let mut resized = signal(SignalKind::window_change())
         .map_err(|fault| Failure::refused(format!("no signals: {fault}"), "try again"))?;

@@ -5,11 +5,13 @@
 //! | [`table`] | says what there is |
 //! | [`durable`] | counts what becomes durable: events, attempts, jobs |
 //! | [`process`] | what the system knows of this process |
+//! | [`history`] | keeps an hour of it, for charts |
 //!
 //! What is counted as it happens is kept here; what is known elsewhere is asked for when somebody wants to see it
 //! (`src/api/exposition.rs`).
 
 mod durable;
+pub mod history;
 pub mod process;
 pub mod table;
 

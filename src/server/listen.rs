@@ -75,6 +75,7 @@ pub async fn listen(state: AppState) -> Result<(), ServeError> {
         actix_rt::spawn(retention::prune_audit(state.clone())),
         actix_rt::spawn(retention::keep_output(state.clone())),
         actix_rt::spawn(api::pump_events(state.clone())),
+        actix_rt::spawn(api::sample_metrics(state.clone())),
         actix_rt::spawn(stop_when_told(
             state.clone(),
             [on_user.handle(), on_tasks.handle()],

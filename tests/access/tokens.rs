@@ -16,7 +16,7 @@ fn a_secret_is_shown_once_and_kept_nowhere() {
     let ann = world.with(&secret);
     assert_eq!(
         ann.get("/v2/me").ok(),
-        json!({"user": "ann", "tenant": "dept", "role": "user", "scopes": [], "credential": "token"})
+        json!({"user": "ann", "tenant": "dept", "role": "user", "visiting": false, "scopes": [], "credential": "token"})
     );
     let listed = ann.get("/v2/tokens").ok();
     assert_eq!((listed[0]["label"].as_str(), listed[0].get("token")), (Some("CI"), None));
@@ -147,4 +147,46 @@ fn provisioners_show_a_token_where_they_must() {
     Client::with_token(&base, &token).put("/v2/provisioners/p1", &register).ok();
     assert_eq!(world.with(&token).get("/v2/clusters").status, 403, "nothing else");
     assert_eq!(world.root.get("/v2/provisioners/p1").ok()["capacityTotal"], 3);
+}
+
+#[test]
+fn a_superadmin_looks_after_another_tenant_by_naming_it() {
+    let world = World::new(&[]);
+    let ann = world.client("dept", "ann", "admin");
+    let token = world.token("superadmin", "admin", &json!({}));
+    let named = |token: &str, tenant: &str| {
+        let bearer = format!("Bearer {token}");
+        Client::with_headers(
+            &world.server.base(),
+            &[("Authorization", bearer.as_str()), ("Coopr-TenantID", tenant)],
+        )
+    };
+    let visitor = named(&token, "dept");
+    assert_eq!(
+        visitor.get("/v2/me").ok(),
+        json!({"user": "superadmin/admin", "tenant": "dept", "role": "superadmin", "visiting": true, "scopes": [], "credential": "token"})
+    );
+
+    // What is made there is the tenant's, and on its record as the visitor's.
+    visitor.post("/v2/hardwaretypes", &json!({"name": "visited", "providermap": {}})).ok();
+    assert_eq!(ann.get("/v2/hardwaretypes/visited").ok()["name"], "visited");
+    assert_eq!(world.root.get("/v2/hardwaretypes/visited").status, 404);
+    let recorded = || ann.get("/v2/audit?user=superadmin%2Fadmin").ok();
+    wait_for("the record", Duration::from_secs(10), || {
+        recorded().to_string().contains("hardwaretypes").then_some(())
+    });
+
+    // A visitor has no account there, a tenant that is not there has no visitors, and others do not visit.
+    let secret = json!({"old": "x", "new": "a password for nobody"});
+    assert_eq!(visitor.put("/v2/me/password", &secret).status, 403);
+    assert_eq!(visitor.post("/v2/tokens", &json!({})).status, 404);
+    assert_eq!(visitor.post("/v2/login-codes", &json!({})).status, 403);
+    assert_eq!(named(&token, "nowhere").get("/v2/me").status, 404);
+    assert_eq!(named(&token, "superadmin").get("/v2/me").ok()["visiting"], false);
+    let of_ann = world.token("dept", "ann", &json!({}));
+    assert_eq!(named(&of_ann, "other").get("/v2/clusters").status, 401);
+    assert_eq!(named(&of_ann, "dept").get("/v2/me").ok()["user"], "ann");
+    // A token that is less stays less.
+    let reader = world.token("superadmin", "admin", &json!({"role": "reader"}));
+    assert_eq!(named(&reader, "dept").get("/v2/clusters").status, 401);
 }

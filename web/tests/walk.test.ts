@@ -281,6 +281,32 @@ test('the book is one click away, and is searched without the internet', async (
   await page.waitForURL(/\/docs\/.*lease/);
 });
 
+test('a superadmin looks after another tenant, in one tab', async () => {
+  const { page } = it;
+  await go(page, `${base}/operations/tenants`);
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('dept');
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('cell', { name: 'dept' }).waitFor();
+  await page.getByRole('button', { name: 'Account' }).click();
+  await page.getByRole('menuitem', { name: 'Switch tenant' }).click();
+  await page.getByLabel('Filter tenants').fill('dep');
+  expect(await barriers(page)).toEqual([]);
+  await page.getByRole('dialog').getByRole('button', { name: /^dept/ }).click();
+  await page.getByText('You look after the tenant dept').waitFor();
+  await page.getByRole('heading', { name: 'No clusters yet' }).waitFor();
+  expect(await barriers(page)).toEqual([]);
+  // Another tab is where it was; this one stays where it is, whatever is opened in it.
+  const other = await page.context().newPage();
+  await go(other, `${base}/clusters/${cluster}`);
+  await other.getByRole('heading', { name: 'walk' }).waitFor();
+  await other.close();
+  await page.reload();
+  await page.getByText('You look after the tenant dept').waitFor();
+  await page.getByRole('button', { name: 'Back to your own' }).click();
+  await page.getByRole('link', { name: 'walk' }).first().waitFor();
+});
+
 test('it goes when its name is typed', async () => {
   const { page } = it;
   await go(page, `${base}/clusters/${cluster}`);

@@ -18,6 +18,13 @@ impl Rig {
         self.console.sample(path).iter().rfind(|it| &*it.path == path).map(|it| it.state)
     }
 
+    /// Makes a cluster, which comes as far as this task and does not get on.
+    async fn hold_at(&self, task: &str, sketch: &str) {
+        self.lab.hold(&[task]);
+        self.create(1, &Sketch::new(sketch)).await;
+        self.lab.until_begun(task, 1).await;
+    }
+
     fn each_ran_once(&self) {
         let executions = self.lab.executions();
         assert!(executions.values().all(|&times| times == 1), "{executions:?}");
@@ -27,9 +34,7 @@ impl Rig {
 #[test]
 fn the_tree_has_every_actor_and_counts_what_it_does() {
     live(Settings::default(), async |rig| {
-        rig.lab.hold(&["n1:CONFIRM"]);
-        rig.create(1, &Sketch::new(SHOP)).await;
-        rig.lab.until_begun("n1:CONFIRM", 1).await;
+        rig.hold_at("n1:CONFIRM", SHOP).await;
         let _look = rig.console.look();
         let paths: Vec<String> = rig.console.sample("/").iter().map(|it| it.path.to_string()).collect();
         for path in ["/registry", "/janitor", "/provisioner", "/health", "/pools/t1", CLUSTER] {
@@ -48,9 +53,7 @@ fn the_tree_has_every_actor_and_counts_what_it_does() {
 #[test]
 fn a_paused_cluster_takes_nothing_and_goes_on_when_it_is_resumed() {
     live(Settings::default(), async |rig| {
-        rig.lab.hold(&["n1:CREATE"]);
-        rig.create(1, &Sketch::new("web: start\nn1 = web")).await;
-        rig.lab.until_begun("n1:CREATE", 1).await;
+        rig.hold_at("n1:CREATE", "web: start\nn1 = web").await;
         rig.console.pause(CLUSTER, LONG).unwrap();
         rig.lab.release("n1:CREATE");
         eventually("a report to wait", async || {
@@ -70,9 +73,7 @@ fn a_paused_cluster_takes_nothing_and_goes_on_when_it_is_resumed() {
 #[test]
 fn a_pause_ends_by_itself_at_its_limit() {
     live(Settings::default(), async |rig| {
-        rig.lab.hold(&["n1:CREATE"]);
-        rig.create(1, &Sketch::new("web: start\nn1 = web")).await;
-        rig.lab.until_begun("n1:CREATE", 1).await;
+        rig.hold_at("n1:CREATE", "web: start\nn1 = web").await;
         rig.console.pause(CLUSTER, Duration::from_millis(50)).unwrap();
         rig.lab.release("n1:CREATE");
         rig.until(1, 1, ClusterStatus::Active).await;
@@ -107,9 +108,7 @@ fn a_restart_while_tasks_run_loses_and_repeats_nothing() {
 #[test]
 fn a_crash_that_was_asked_for_is_survived_and_told() {
     live(Settings::default(), async |rig| {
-        rig.lab.hold(&["n1:CREATE"]);
-        rig.create(1, &Sketch::new("web: start\nn1 = web")).await;
-        rig.lab.until_begun("n1:CREATE", 1).await;
+        rig.hold_at("n1:CREATE", "web: start\nn1 = web").await;
         rig.console.inject(CLUSTER, Fault::Crash).unwrap();
         rig.lab.release("n1:CREATE");
         rig.until(1, 1, ClusterStatus::Active).await;
@@ -124,9 +123,7 @@ fn a_crash_that_was_asked_for_is_survived_and_told() {
 #[test]
 fn a_delayed_message_and_those_behind_it_come_later_in_their_order() {
     live(Settings::default(), async |rig| {
-        rig.lab.hold(&["n1:CREATE"]);
-        rig.create(1, &Sketch::new("web: start\nn1 = web")).await;
-        rig.lab.until_begun("n1:CREATE", 1).await;
+        rig.hold_at("n1:CREATE", "web: start\nn1 = web").await;
         let mut tail = rig.console.follow(Filter { under: Some(CLUSTER.to_owned()), cause: None });
         rig.console.inject(CLUSTER, Fault::Delay(Duration::from_millis(80))).unwrap();
         rig.lab.release("n1:CREATE");
@@ -146,9 +143,7 @@ fn a_delayed_message_and_those_behind_it_come_later_in_their_order() {
 #[test]
 fn a_lost_message_leaves_work_undone_until_a_restart_takes_it_up() {
     live(Settings::default(), async |rig| {
-        rig.lab.hold(&["n1:CREATE"]);
-        rig.create(1, &Sketch::new("web: start\nn1 = web")).await;
-        rig.lab.until_begun("n1:CREATE", 1).await;
+        rig.hold_at("n1:CREATE", "web: start\nn1 = web").await;
         let mut tail = rig.console.follow(Filter { under: Some(CLUSTER.to_owned()), cause: None });
         rig.console.inject(CLUSTER, Fault::Drop).unwrap();
         rig.lab.release("n1:CREATE");
@@ -204,9 +199,7 @@ fn messages_are_followed_by_the_request_that_led_to_them_through_pool_journal_an
 #[test]
 fn who_looks_closely_sees_how_long_what_leads_to_what_takes() {
     live(Settings::default(), async |rig| {
-        rig.lab.hold(&["n1:CREATE"]);
-        rig.create(1, &Sketch::new(SHOP)).await;
-        rig.lab.until_begun("n1:CREATE", 1).await;
+        rig.hold_at("n1:CREATE", SHOP).await;
         let close = rig.console.examine(CLUSTER).unwrap();
         rig.lab.release("n1:CREATE");
         rig.until(1, 1, ClusterStatus::Active).await;

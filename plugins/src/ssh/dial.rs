@@ -1,4 +1,4 @@
-//! The TCP connection below SSH.
+//! The TCP connection below SSH, and limits of time.
 
 use std::time::Duration;
 
@@ -13,6 +13,20 @@ const KEEPALIVE_AFTER: Duration = Duration::from_secs(15);
 const KEEPALIVE_EVERY: Duration = Duration::from_secs(5);
 /// A peer whose system has acknowledged nothing for so long is given up.
 const DEAD_AFTER: Duration = Duration::from_secs(30);
+
+/// Work on a machine that may take so long; `what` names it for people.
+///
+/// # Errors
+/// Those of the work; [`SshError::TimedOut`] when it took longer, and was dropped.
+pub(super) async fn within<T>(
+    limit: Duration,
+    address: &str,
+    what: &str,
+    work: impl Future<Output = Result<T, SshError>>,
+) -> Result<T, SshError> {
+    let late = |_| SshError::TimedOut { address: address.to_owned(), what: what.to_owned(), limit };
+    tokio::time::timeout(limit, work).await.map_err(late)?
+}
 
 /// Connects. Small packets are sent at once, and a peer that vanishes is noticed within a minute. Sets no limit of its own.
 ///

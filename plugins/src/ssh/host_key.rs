@@ -9,7 +9,7 @@ use cooperage_domain::invalid::Invalid;
 use russh::client;
 use russh::keys::{Algorithm, HashAlg, PublicKey, PublicKeyOrCertificate};
 
-use super::dial::dial;
+use super::dial::{dial, within};
 use super::error::SshError;
 use super::russh_backend::CLIENT_CONFIG;
 
@@ -96,9 +96,7 @@ pub async fn scan(host: &str, port: u16, limit: Duration) -> Result<HostKey, Ssh
             Ok(_) => SshError::Handshake { address: address.clone(), reason: "it offered no key".into() },
         })
     };
-    tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
-        Err(SshError::TimedOut { address: address.clone(), what: "reading the host key".into(), limit })
-    })
+    within(limit, &address, "reading the host key", work).await
 }
 
 /// Notes the key and hangs up.

@@ -10,7 +10,7 @@ use russh::keys::{Algorithm, PrivateKeyWithHashAlg, PublicKeyOrCertificate, load
 use russh::{ChannelMsg, ChannelReadHalf, ChannelWriteHalf, Disconnect, Preferred, compression};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
-use super::dial::dial;
+use super::dial::{dial, within};
 use super::error::SshError;
 use super::host_key::HostKey;
 use super::shell::ShellConnection;
@@ -39,8 +39,7 @@ impl Transport for RusshTransport {
             let connection = ShellConnection::new(Box::new(wire), target.address(), limit);
             Ok::<Box<dyn Connection>, SshError>(Box::new(connection))
         };
-        let late = |_| SshError::TimedOut { address: target.address(), what: "connecting".into(), limit };
-        tokio::time::timeout(limit, work).await.map_err(late)?
+        within(limit, &target.address(), "connecting", work).await
     }
 
     async fn terminal(
@@ -50,9 +49,7 @@ impl Transport for RusshTransport {
         limit: Duration,
     ) -> Result<Terminal, SshError> {
         let work = async { log_in(target).await?.into_terminal(size).await };
-        let late =
-            |_| SshError::TimedOut { address: target.address(), what: "opening a terminal".into(), limit };
-        tokio::time::timeout(limit, work).await.map_err(late)?
+        within(limit, &target.address(), "opening a terminal", work).await
     }
 }
 

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::capture::Captured;
+use super::dial::within;
 use super::error::SshError;
 use super::executor::{Executor, Outcome};
 use super::exit_status::ExitStatus;
@@ -91,9 +92,7 @@ impl ShellConnection {
             self.group.store(group, Ordering::Release);
             Ok(shell)
         };
-        let (address, limit) = (self.address.clone(), self.start_limit);
-        let late = |_| SshError::TimedOut { address, what: "starting a shell".into(), limit };
-        tokio::time::timeout(limit, start).await.map_err(late)?
+        within(self.start_limit, &self.address, "starting a shell", start).await
     }
 
     /// Starts an executor, if the machine has one.

@@ -17,7 +17,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 use wezterm_ssh::{Config, ConfigMap, FileDescriptor, Session, SessionEvent, SshChildProcess};
 
-use super::dial::dial;
+use super::dial::{dial, within};
 use super::error::SshError;
 use super::relay::{Passed, Relay};
 use super::shell::ShellConnection;
@@ -45,8 +45,7 @@ impl Transport for WeztermTransport {
             let connection = ShellConnection::new(Box::new(wire), target.address(), limit);
             Ok::<Box<dyn Connection>, SshError>(Box::new(connection))
         };
-        let late = |_| SshError::TimedOut { address: target.address(), what: "connecting".into(), limit };
-        tokio::time::timeout(limit, work).await.map_err(late)?
+        within(limit, &target.address(), "connecting", work).await
     }
 
     async fn terminal(
@@ -56,9 +55,7 @@ impl Transport for WeztermTransport {
         limit: Duration,
     ) -> Result<Terminal, SshError> {
         let work = async { log_in(target).await?.into_terminal(size).await };
-        let late =
-            |_| SshError::TimedOut { address: target.address(), what: "opening a terminal".into(), limit };
-        tokio::time::timeout(limit, work).await.map_err(late)?
+        within(limit, &target.address(), "opening a terminal", work).await
     }
 }
 

@@ -4,6 +4,7 @@
 mod socket;
 mod view;
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
@@ -104,8 +105,12 @@ async fn at_rest(state: &State) -> Result<Vec<String>, Problem> {
     let filter = ClusterFilter { statuses, limit: MOST_AT_REST, ..ClusterFilter::default() };
     let rows = state.blocking(move |state| Ok(state.store.clusters(&filter)?)).await?;
     let live = state.console.sample("/clusters");
-    let is_live = |path: &String| live.iter().any(|actor| *actor.path == **path);
-    Ok(rows.into_iter().map(|row| cluster_path(row.id)).filter(|path| !is_live(path)).collect())
+    let live: HashSet<&str> = live.iter().map(|actor| &*actor.path).collect();
+    Ok(rows
+        .into_iter()
+        .map(|row| cluster_path(row.id))
+        .filter(|path| !live.contains(path.as_str()))
+        .collect())
 }
 
 /// A path as actors have it, however it was written.

@@ -25,7 +25,8 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::view::{self, Detail, Message, Rates, Wanted};
 use super::{State, absolute, at_rest};
 use crate::api::audit;
-use crate::api::identity::{Credential, Identity};
+use crate::api::identity::Identity;
+use crate::api::operations::Port;
 use crate::api::problem::Problem;
 use crate::api::web_socket;
 
@@ -215,14 +216,7 @@ impl Visit {
         let correlation = correlation.filter(|id| !id.is_empty());
         let record = Record {
             request: uuid::Uuid::now_v7().to_string(),
-            tenant: self.identity.tenant.clone(),
-            user: self.identity.user.clone(),
-            credential: match &self.identity.credential {
-                Credential::Headers => "headers".to_owned(),
-                Credential::Token(id) => format!("token {id}"),
-                Credential::Session(id) => format!("session {id}"),
-            },
-            port: "user".to_owned(),
+            port: Port::User.as_str().to_owned(),
             action: "follow messages of actors".to_owned(),
             object: match (&under, &correlation) {
                 (Some(path), None) => path.clone(),
@@ -233,7 +227,7 @@ impl Visit {
             status: StatusCode::OK.as_u16(),
             ..Record::default()
         };
-        if let Err(problem) = audit::write(&self.state, record).await {
+        if let Err(problem) = audit::write(&self.state, self.identity.caller().noted(record)).await {
             return self.say(&json!({"problem": problem.to_string()})).await;
         }
         self.tail = Some(self.state.console.follow(Filter { under, cause: correlation }));

@@ -25,10 +25,7 @@ pub async fn request(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<Answer, Error> {
     let state = state_of(&request);
-    let port = match Port::of(&request) {
-        Port::User => "user",
-        Port::Tasks => "tasks",
-    };
+    let port = Port::of(&request).as_str();
     let method = METHODS.into_iter().find(|known| known == request.method());
     let begun = Instant::now();
     let answer: ServiceResponse<_> = next.call(request).await?;

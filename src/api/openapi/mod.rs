@@ -33,6 +33,7 @@ use utoipa::openapi::{
 use super::operations::{self, Operation, Port};
 use super::problem::Problem;
 use super::routes::Routes;
+use crate::metrics::history::MetricHistory;
 
 /// The page for reading it: plain HTML without anything from elsewhere.
 const READER: &str = include_str!("reader.html");
@@ -245,7 +246,7 @@ fn components() -> Components {
     add!(Provider, HardwareType, ImageType, Service, ClusterTemplate, PartialTemplate, PluginType);
     add!(PlanPreview, Difference, UnitState, Placed, Alternative);
     add!(ClusterRequest, TenantSpec, Provisioner, TaskOrder, TaskReport, Finished);
-    add!(Granted, TakeBatch, Taken, OutputBatch, OutputTaken, Watch, Unwanted);
+    add!(Granted, TakeBatch, Taken, OutputBatch, OutputTaken, Watch, Unwanted, MetricHistory);
     all = shapes::add_all(all);
     let by_name = |of: &str| {
         ObjectBuilder::new()

@@ -45,6 +45,14 @@ impl Port {
         // Every port says which it is; where none does, nothing is open.
         request.app_data::<Self>().copied().unwrap_or(Self::User)
     }
+
+    /// Its name in records and figures.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Tasks => "tasks",
+        }
+    }
 }
 
 /// One thing that can be asked for.

@@ -304,6 +304,8 @@ fn installation() -> Vec<Operation> {
         get("/v2/provisioners/{id}", Rule::read(Superadmin, Running), "A provisioner").gives("Provisioner"),
         get("/v2/metrics/queues", Rule::read(Admin, Running), "Tasks that wait and tasks in hand, by tenant")
             .gives("Queues"),
+        get("/v2/metrics/history", Rule::read(Superadmin, Running), "Figures of the last hour, for charts")
+            .gives("MetricHistory"),
         get("/v2/metrics/nodes/usage", Rule::read(Reader, Running), "Machine time used")
             .gives("Usage")
             .query(&[

@@ -2,14 +2,12 @@
 
 use futures::{SinkExt, StreamExt};
 use serde_json::Value;
-use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::protocol::Role;
 use tokio_tungstenite::tungstenite::{self, Message};
 
-use crate::cli::client::{Client, ClientFault};
+use crate::cli::client::{Client, ClientFault, WebSocket};
 
 /// An open connection.
-pub struct Feed(WebSocketStream<reqwest::Upgraded>);
+pub struct Feed(WebSocket);
 
 impl Feed {
     /// Opens one, by the client's TLS and in its name.
@@ -17,8 +15,7 @@ impl Feed {
     /// # Errors
     /// No answer or a refusal.
     pub async fn open(client: &Client) -> Result<Self, ClientFault> {
-        let stream = client.upgrade("/console").await?;
-        Ok(Self(WebSocketStream::from_raw_socket(stream, Role::Client, None).await))
+        Ok(Self(client.web_socket("/console").await?))
     }
 
     /// Asks for something.

@@ -104,7 +104,8 @@ pub struct Globals {
     /// Who you are, for servers that believe headers; without it COOPERAGE_USER, then the context's, then admin
     #[arg(long, global = true, help_heading = "Server")]
     pub user: Option<String>,
-    /// Your tenant, for servers that believe headers; without it COOPERAGE_TENANT, then the context's, then superadmin
+    /// Your tenant, for servers that believe headers, or one that you look after as a superadmin; without it COOPERAGE_TENANT, then the
+    /// context's, then superadmin
     #[arg(long, global = true, help_heading = "Server")]
     pub tenant: Option<String>,
     /// How results are shown

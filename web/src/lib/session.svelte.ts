@@ -1,8 +1,10 @@
 /** Who is signed in. */
-import { api, data, send, speakAs, whenSignedOut, type Shapes } from './api/client.ts';
+import { api, data, send, speakAs, whenSignedOut, type Shapes, type Spoken } from './api/client.ts';
 import { asProblem } from './api/problem.ts';
 
 const SPOKEN = 'cooperage.spoken';
+/** Where superadmins have their accounts. */
+export const OWN_TENANT = 'superadmin';
 type Caller = Shapes['Caller'];
 
 class Session {
@@ -23,6 +25,17 @@ class Session {
     return this.me?.role === 'superadmin';
   }
 
+  /** Whether other tenants may be looked after. Where callers are believed, they sign in there. */
+  get mayVisit(): boolean {
+    return this.isSuperadmin && this.me?.credential !== 'headers';
+  }
+
+  /** An address for what the browser asks for by itself, without headers of ours: the tenant that is looked after stands in it. */
+  addressed(path: string): string {
+    if (!this.me?.visiting) return path;
+    return `${path}${path.includes('?') ? '&' : '?'}tenant=${encodeURIComponent(this.me.tenant)}`;
+  }
+
   get mayChange(): boolean {
     return this.me !== undefined && this.me.role !== 'reader';
   }
@@ -32,7 +45,7 @@ class Session {
       if (!this.#isChanging) this.me = undefined;
     });
     const kept = sessionStorage.getItem(SPOKEN);
-    if (kept) speakAs(JSON.parse(kept) as { user: string; tenant: string });
+    if (kept) speakAs(JSON.parse(kept) as Spoken);
     const code = new URLSearchParams(location.hash.slice(1)).get('code');
     if (code) {
       // It is in the history of the browser no longer than this.
@@ -50,16 +63,24 @@ class Session {
       const problem = asProblem(fault);
       this.me = undefined;
       this.believes = problem.status === 401 && problem.message.includes('Coopr-');
+      // The tenant that was looked after may be gone.
+      if (problem.status === 404) this.#say(undefined);
       if (problem.isAway) throw problem;
     } finally {
       this.isKnown = true;
     }
   }
 
+  /** Looks after another tenant, or after the own one again; in this tab, from its first page on. */
+  visit(tenant: string): void {
+    this.#say(tenant === OWN_TENANT ? undefined : { tenant });
+    location.assign('/clusters');
+  }
+
   async signIn(tenant: string, user: string, password: string): Promise<void> {
+    this.#say(undefined);
     if (this.believes) {
-      speakAs({ user, tenant });
-      sessionStorage.setItem(SPOKEN, JSON.stringify({ user, tenant }));
+      this.#say({ user, tenant });
     } else {
       await send('POST', '/v2/login', { tenant, user, password });
     }
@@ -82,9 +103,14 @@ class Session {
 
   async signOut(): Promise<void> {
     if (this.me?.credential === 'session') await send('POST', '/v2/logout');
-    speakAs(undefined);
-    sessionStorage.removeItem(SPOKEN);
+    this.#say(undefined);
     this.me = undefined;
+  }
+
+  #say(who: Spoken | undefined): void {
+    speakAs(who);
+    if (who) sessionStorage.setItem(SPOKEN, JSON.stringify(who));
+    else sessionStorage.removeItem(SPOKEN);
   }
 }
 

@@ -126,6 +126,8 @@ pub struct Caller {
     user: String,
     tenant: String,
     role: String,
+    /// Whether a superadmin looks after a tenant that `Coopr-TenantID` names; `user` then begins with `superadmin/`.
+    visiting: bool,
     scopes: Vec<String>,
     /// `headers`, `token` or `session`.
     credential: String,

@@ -40,7 +40,7 @@ pub fn add_all(mut all: ComponentsBuilder) -> ComponentsBuilder {
             Caller PasswordChange;
         callbacks: Callback CallbackChange NewCallback Delivery DeliveryTry WholeDelivery;
         operation: Queue UsageInterval Usage AuditEntry AuditPage AuditBreak AuditCheck
-            SecretsStatus Registration Ready Heartbeat Worker RemedyStep Problem;
+            SecretsStatus Registration Ready Heartbeat Worker Problem;
     }
     all
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cooperage_domain::layout::RemedyStep;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -165,36 +166,4 @@ pub struct Problem {
     reasons: Option<Vec<String>>,
     /// Changes of the request that would help, each against one reason or another.
     remedy_steps: Option<Vec<RemedyStep>>,
-}
-
-/// A change of what is asked for.
-#[derive(Serialize, ToSchema)]
-#[serde(tag = "step", rename_all = "camelCase")]
-#[allow(dead_code, reason = "it is described here, and never made")]
-pub enum RemedyStep {
-    /// Ask for so many machines.
-    Machines {
-        /// How many.
-        count: u32,
-    },
-    /// Ask for a service, too.
-    AddService {
-        /// Its name.
-        service: String,
-    },
-    /// Do without a service.
-    RemoveService {
-        /// Its name.
-        service: String,
-    },
-    /// Ask for this hardware type.
-    HardwareType {
-        /// Its name.
-        name: String,
-    },
-    /// Ask for this image type.
-    ImageType {
-        /// Its name.
-        name: String,
-    },
 }

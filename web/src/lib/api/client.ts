@@ -5,11 +5,15 @@ import type { components, paths } from './schema.gen.ts';
 
 export type Shapes = components['schemas'];
 
-/** Where the server believes callers, they say with each request who they are. */
-let spoken: { user: string; tenant: string } | undefined;
+/** Where the server believes callers, they say with each request who they are; others name a tenant that they look after. */
+export interface Spoken {
+  user?: string;
+  tenant: string;
+}
+let spoken: Spoken | undefined;
 let onSignedOut: () => void = () => {};
 
-export function speakAs(who: { user: string; tenant: string } | undefined): void {
+export function speakAs(who: Spoken | undefined): void {
   spoken = who;
 }
 
@@ -19,7 +23,9 @@ export function whenSignedOut(act: () => void): void {
 }
 
 /** What is said of who we are, with what is not sent by `fetch`. */
-export const spokenHeaders = (): [string, string][] => (spoken ? [['Coopr-UserID', spoken.user], ['Coopr-TenantID', spoken.tenant]] : []);
+export const spokenHeaders = (): [string, string][] =>
+  spoken ? [...(spoken.user ? [['Coopr-UserID', spoken.user] as [string, string]] : []), ['Coopr-TenantID', spoken.tenant]] : [];
+
 
 /** `fetch` with who we are. */
 export async function told(request: Request): Promise<Response> {

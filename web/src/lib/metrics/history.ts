@@ -1,19 +1,12 @@
 /** What was measured lately, as `GET /v2/metrics/history` tells it. */
 
+import type { Shapes } from '../api/client.ts';
+
 /** A figure over time, oldest value first; `null` where nothing was measured. */
-export interface Figure {
-  name: string;
-  unit: string;
-  meaning: string;
-  values: (number | null)[];
-}
+export type Figure = Shapes['FigureHistory'];
 
 /** The last value of each figure is of `until`; the others are `everyMs` apart. */
-export interface MetricsHistory {
-  everyMs: number;
-  until: number;
-  figures: Figure[];
-}
+export type MetricsHistory = Shapes['MetricHistory'];
 
 /** How far back charts go, in minutes. */
 export const SPANS = ['10', '30', '60'] as const;

@@ -33,7 +33,7 @@ export const metrics: typeof english = {
     'clusters-busy': ['Cluster', 'haben einen laufenden Auftrag'],
     requests: ['Beantwortet', 'von Browsern und Programmen'],
     'failed-requests': ['Gescheitert', 'durch einen Fehler des Servers'],
-    'request-time': ['Mittel', 'von der Anfrage bis zur Antwort'],
+    'request-time': ['Mittel', 'von der Anfrage bis zum Beginn der Antwort'],
     followers: ['Mitlesende', 'Browser und Programme, denen gesagt wird, was geschieht'],
     events: ['Ereignisse', 'Entscheidungen über Cluster, dauerhaft gemacht'],
     commits: ['Commits', 'Schreibvorgänge; jeder fasst viele Ereignisse zusammen, wenn viel zu tun ist'],

@@ -31,7 +31,7 @@ export const metrics = {
     'clusters-busy': ['Clusters', 'have a job under way'],
     requests: ['Answered', 'from browsers and programs'],
     'failed-requests': ['Failed', 'by a fault of the server'],
-    'request-time': ['Mean', 'from a request to its answer'],
+    'request-time': ['Mean', 'from a request to the begin of its answer'],
     followers: ['Followers', 'browsers and programs that are told what happens'],
     events: ['Events', 'decisions about clusters, made durable'],
     commits: ['Commits', 'writes to the database; each holds many events when there is much to do'],
