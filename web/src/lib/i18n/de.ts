@@ -341,7 +341,7 @@ export const de: Words = {
     typeName: (name: string) => `Zur Bestätigung ${name} eingeben`,
     preview: 'Was geschähe',
     previewing: 'Was geschähe, wird angesehen …',
-    nothing: 'Nichts würde anders.',
+    nothing: 'Nichts würde anders.', atOnce: 'Keine Aufgabe ist nötig: es gilt sofort.', andMore: (count: number) => `und ${count} weitere`,
     takes: (time: string) => `etwa ${time}`,
     nine: (time: string) => `neun von zehn Läufen binnen ${time}`,
     irreversible: 'Nicht rückgängig zu machen',

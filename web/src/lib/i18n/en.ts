@@ -340,7 +340,7 @@ export const en = {
     typeName: (name: string) => `Type ${name} to confirm`,
     preview: 'What would be done',
     previewing: 'Looking at what would be done …',
-    nothing: 'Nothing would change.',
+    nothing: 'Nothing would change.', atOnce: 'No task is needed: it holds at once.', andMore: (count: number) => `and ${count} more`,
     takes: (time: string) => `about ${time}`,
     nine: (time: string) => `nine of ten runs within ${time}`,
     irreversible: 'Cannot be undone',

@@ -49,7 +49,7 @@ test('its end is told once, with what went wrong', () => {
   wire.onclose?.();
   expect(watcher.ended).toHaveBeenCalledOnce();
   const [why, wasOpen, problem] = watcher.ended.mock.calls[0] ?? [];
-  expect([why, wasOpen, problem?.message, problem?.remedy]).toEqual(['failed', false, 'no key here', 'elsewhere']);
+  expect([why, wasOpen, problem?.message, problem?.remedy, problem?.isAway]).toEqual(['failed', false, 'no key here', 'elsewhere', false]);
 });
 
 test('a connection that breaks is an end, one that is left is none', () => {

@@ -1,5 +1,5 @@
 /** A terminal's WebSocket: what is typed, what is shown, and how it ends. */
-import { problemOf, type Problem } from '../api/problem.ts';
+import { problemOf, type Problem, type ProblemBody } from '../api/problem.ts';
 
 /** As the server says why it closed one; `lost` also when the connection broke. */
 export const ENDINGS = ['shell', 'left', 'lost', 'slow', 'idle', 'longest', 'revoked', 'stopping', 'misspoken', 'failed'] as const;
@@ -49,12 +49,12 @@ export class TerminalLink {
   }
 
   #hear(text: string): void {
-    const said = JSON.parse(text) as { opened?: boolean; end?: Ending; problem?: object };
+    const said = JSON.parse(text) as { opened?: boolean; end?: Ending; problem?: ProblemBody };
     if (said.opened) {
       this.#isOpen = true;
       this.#watcher.opened();
     }
-    if (said.end) this.#end(said.end, said.problem && problemOf(said.problem, 0));
+    if (said.end) this.#end(said.end, said.problem && problemOf(said.problem, said.problem.status));
   }
 
   #show(bytes: Uint8Array): void {
