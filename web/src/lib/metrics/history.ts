@@ -13,6 +13,9 @@ export const SPANS = ['10', '30', '60'] as const;
 export type Span = (typeof SPANS)[number];
 export const msOf = (span: Span): number => Number(span) * 60_000;
 
+/** The least span that holds so many values, so that a server that has just begun is not seen as a line at the edge; half an hour at most. */
+export const spanOf = (known: number, everyMs: number): Span => (known * everyMs <= msOf('10') ? '10' : '30');
+
 /** Figures that are seen together, in one chart each; `bad` ones stand out. */
 export const CHARTS = [
   { key: 'tasks', section: 'work', figures: ['tasks-waiting', 'tasks-running', 'workers'] },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { area, clockMarks, marks, path } from './draw.ts';
-import { chartsOf, lately, nearest, times, type Figure } from './history.ts';
-import { range, reading } from './reading.ts';
+import { chartsOf, lately, nearest, spanOf, times, type Figure } from './history.ts';
+import { marked, range, reading } from './reading.ts';
 
 const figure = (name: string): Figure => ({ name, unit: 'tasks', meaning: '', values: [1] });
 const same = (value: number) => value;
@@ -20,6 +20,7 @@ test('values are of their times, also when there are fewer', () => {
   expect(times(history, 30)).toEqual([70, 80, 90, 100]);
   expect(lately([1, 2], 4)).toEqual([null, null, 1, 2]);
   expect(lately([1, 2, 3], 2)).toEqual([2, 3]);
+  expect([spanOf(6, 10_000), spanOf(60, 10_000), spanOf(61, 10_000), spanOf(360, 10_000)]).toEqual(['10', '10', '30', '30']);
   expect(nearest([70, 80, 90, 100], 84)).toBe(1);
   expect(nearest([70, 80, 90, 100], 500)).toBe(3);
   expect(nearest([], 5)).toBe(0);
@@ -53,6 +54,8 @@ test('values have units that people know', () => {
   expect(reading(1250, 'ms', 'de')).toBe('1,25 s');
   expect(reading(3.456, '1/min', 'en')).toBe('3.46 /min');
   expect(reading(12, 'tasks', 'en')).toBe('12');
+  expect(marked(2500, '1/min', 'en')).toBe('2.5K');
+  expect(marked(20, 'ms', 'en')).toBe('20 ms');
   expect(reading(null, 'tasks', 'en')).toBe('–');
   expect(range([3, null, 1])).toEqual({ low: 1, high: 3 });
   expect(range([null])).toBeUndefined();

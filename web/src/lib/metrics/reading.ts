@@ -21,6 +21,10 @@ export function reading(value: number | null | undefined, unit: string, locale: 
   return rounded(value, locale);
 }
 
+/** A value beside a chart, where there is little room: how often is said below it. */
+export const marked = (value: number, unit: string, locale: string): string =>
+  unit.startsWith('1/') ? value.toLocaleString(locale, { notation: 'compact', maximumFractionDigits: 2 }) : reading(value, unit, locale);
+
 /** Lowest and highest of what was measured. */
 export function range(values: (number | null)[]): { low: number; high: number } | undefined {
   const known = values.filter((value) => value !== null);
