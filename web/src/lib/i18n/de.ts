@@ -1,5 +1,6 @@
 /** Was Menschen lesen, auf Deutsch. */
 import { actors } from './de/actors.ts';
+import { editor } from './de/editor.ts';
 import { visits } from './de/visits.ts';
 import type { Words } from './en.ts';
 
@@ -350,6 +351,7 @@ export const de: Words = {
     changed: 'wird anders',
     unknown: (count: number) => `${n(count, 'Aufgabe hat', 'Aufgaben haben')} noch keine Vorgeschichte: die Zeiten sind Faustregeln`,
   },
+  editor,
   catalog: {
     title: 'Katalog',
     kinds: {

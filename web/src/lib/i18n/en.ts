@@ -1,5 +1,6 @@
 /** What people read, in English. The other languages have the same keys: one that is missing fails the type check. */
 import { actors } from './en/actors.ts';
+import { editor } from './en/editor.ts';
 import { visits } from './en/visits.ts';
 
 const n = (count: number, one: string, many: string): string => `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
@@ -349,6 +350,7 @@ export const en = {
     changed: 'changes',
     unknown: (count: number) => `${n(count, 'task has', 'tasks have')} no history yet: the times are rules of thumb`,
   },
+  editor,
   catalog: {
     title: 'Catalog',
     kinds: {

@@ -4,11 +4,11 @@ import type { EntityKind } from '../route.ts';
 import { nearest } from './nearest.ts';
 import { namedByKey, namedByValue, type NamedKind, type Names } from './references.ts';
 import { isOpen, ofField, pathText, shapes, type Path, type Schema, type Schemas, type Shape } from './schema.ts';
-import { keyOf, rangeOf, valueOf, type Range, type Reading } from './text.ts';
+import { fieldRange, keyOf, rangeOf, valueOf, type Range, type Reading } from './text.ts';
 
 /** What is wrong, in the terms that it is said in. */
 export type Wrong =
-  | { is: 'broken'; text: string }
+  | { is: 'broken'; code: string; text: string }
   | { is: 'type'; expected: readonly string[] }
   | { is: 'quotes' }
   | { is: 'missing'; field: string }
@@ -169,7 +169,7 @@ function firstOf(node: unknown): Range | undefined {
 }
 
 /** Why a text cannot be read. */
-export const brokenFaults = (read: Reading): Fault[] => read.broken.map(({ from, to, text }) => ({ from, to, severity: 'error', path: '', wrong: { is: 'broken', text } }));
+export const brokenFaults = (read: Reading): Fault[] => read.broken.map(({ from, to, code, text }) => ({ from, to, severity: 'error', path: '', wrong: { is: 'broken', code, text } }));
 
 /** Every fault of an entity, in the order of the text. */
 export function check(read: Reading, about: About): Fault[] {
@@ -177,5 +177,13 @@ export function check(read: Reading, about: About): Fault[] {
   const start = firstOf(read.doc.contents) ?? { from: 0, to: 0 };
   // What is not there at all is checked as what has no fields.
   check.value(read.doc.contents ?? read.doc.createNode({}), about.root, [], start);
-  return [...brokenFaults(read), ...check.faults].sort((a, b) => a.from - b.from);
+  // What is read where the text is broken says nothing.
+  const readable = check.faults.filter((fault) => !read.broken.some(({ from, to }) => fault.from <= to && from <= fault.to));
+  return [...brokenFaults(read), ...readable].sort((a, b) => a.from - b.from);
+}
+
+/** What the server refused, at the field that it names; at the start where that is not found. */
+export function refusal(problem: { message: string; field?: string }, read: Reading): Fault[] {
+  const at = (problem.field && fieldRange(read, problem.field)) || { from: 0, to: 0 };
+  return [{ ...at, severity: 'error', path: '', wrong: { is: 'refused', text: problem.message } }];
 }

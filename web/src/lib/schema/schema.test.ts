@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { ENTITY_KINDS, type EntityKind } from '../route.ts';
-import { check, type About, type Fault } from './check.ts';
+import { check, refusal, type About, type Fault } from './check.ts';
 import { hints, inserted, told } from './complete.ts';
 import { typedAt } from './cursor.ts';
 import { distance, nearest } from './nearest.ts';
@@ -46,6 +46,7 @@ test.each<[why: string, kind: EntityKind, text: string, faults: string[]]>([
   ['in the form that it is meant in', 'services', 'name: a\ndependencies: { runtime: { requires: [{ name: nginx, scope: nod }] } }\n', ['2 error dependencies.runtime.requires[0].scope nod: choice node?']],
   ['JSON', 'clustertemplates', '{\n  "name": "a",\n  "links": [{ "url": 3 }]\n}\n', ['3 warning links[0].url 3: quotes']],
   ['what cannot be read, beside the rest', 'clustertemplates', 'name: a\nname: b\ndefaults: { imagetype: [] }\n', ['2 error  name: broken', '3 error defaults.imagetype imagetype: type']],
+  ['a line without its colon, and nothing that comes of it', 'clustertemplates', 'name: a\ndns\nlabel: b\n', ['2 error  dns: broken']],
   ['what an alias stands for', 'clustertemplates', 'name: a\ndefaults: { services: &s [ngnix] }\ncompatibility: { services: *s }\n', ['2 warning defaults.services[0] ngnix: nowhere nginx?', '2 warning compatibility.services[0] ngnix: nowhere nginx?']],
 ])('%s', (_, kind, text, faults) => {
   expect(lines(text, check(reading(text), about(kind)))).toEqual(faults);
@@ -155,6 +156,13 @@ test.each([
   const text = 'links: [{ url: x }, { url: y }]\nconstraints:\n  services:\n    a.b: { quantities: { min: 7 } }\ndefaults:\n  services: [a]\n';
   const range = fieldRange(reading(text), field);
   expect(range && text.slice(range.from, range.to)).toBe(found);
+});
+
+test('what the server refuses is shown at its field', () => {
+  const text = 'name: a\nlinks: [{ url: 3 }]\n';
+  const [fault] = refusal({ message: 'no', field: 'links[0].url' }, reading(text));
+  expect(fault && text.slice(fault.from, fault.to)).toBe('3');
+  expect(refusal({ message: 'no', field: 'elsewhere' }, reading(text))).toMatchObject([{ from: 0, to: 0, wrong: { text: 'no' } }]);
 });
 
 test('text is read, or it is said why not', () => {

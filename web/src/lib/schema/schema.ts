@@ -92,8 +92,19 @@ function joined(a: Shape, b: Shape): Shape {
   };
 }
 
+/** A schema is part of one description, and the same for as long as that is there. */
+const known = new WeakMap<Schema, Shape[]>();
+
 /** Every way that a value of a schema can be. */
 export function shapes(all: Schemas, schema: Schema): Shape[] {
+  const before = known.get(schema);
+  if (before) return before;
+  const found = put(all, schema);
+  known.set(schema, found);
+  return found;
+}
+
+function put(all: Schemas, schema: Schema): Shape[] {
   const parts: Shape[][] = [[own(schema)]];
   const named = schema.$ref?.startsWith(REFERENCE) ? all[schema.$ref.slice(REFERENCE.length)] : undefined;
   if (named) parts.push(shapes(all, named));

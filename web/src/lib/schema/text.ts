@@ -10,16 +10,18 @@ export interface Range {
 export interface Reading {
   doc: Document;
   /** Why it cannot be read; what could be is there all the same. */
-  broken: (Range & { text: string })[];
+  broken: (Range & { code: string; text: string })[];
 }
 
 /** Reads a text, and as much as can be of one that is not whole. */
 export function reading(text: string): Reading {
   const doc = parseDocument(text, { prettyErrors: false });
-  const broken = doc.errors.map(({ message, pos: [from, to] }) => {
+  const broken = doc.errors.map(({ code, message, pos: [from, to] }) => {
+    // A key that is there twice is told of at its first letter only, and other things over lines.
     const at = placeAt(doc.contents, from)?.at;
-    // A key that is there twice is told of at its first letter only.
-    return { ...(at?.from === from && at.to > to ? at : { from, to }), text: message };
+    const end = text.indexOf('\n', from);
+    const shown = at?.from === from && at.to > to ? at.to : to;
+    return { from, to: end < 0 ? shown : Math.max(from, Math.min(shown, end)), code, text: message };
   });
   return { doc, broken };
 }

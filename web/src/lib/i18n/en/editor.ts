@@ -1,0 +1,48 @@
+/** The editor of texts for machines. */
+export const editor = {
+  keys: 'Ctrl+Space: what can be written here · Ctrl+F: search · F8: next fault · Tab leaves the editor, Ctrl+] indents',
+  unguided: 'The server’s description could not be read: there are no hints, and the text is checked when it is saved.',
+  faults: 'What is wrong',
+  noFaults: 'Nothing wrong is found.',
+  line: (line: number) => `Line ${line}`,
+  error: 'Fault',
+  warning: 'Warning',
+  counted: (errors: number, warnings: number) =>
+    [errors > 0 ? `${errors} ${errors === 1 ? 'fault' : 'faults'}` : '', warnings > 0 ? `${warnings} ${warnings === 1 ? 'warning' : 'warnings'}` : ''].filter(Boolean).join(', '),
+  wrong: {
+    type: (expected: string) => `expected is ${expected}`,
+    quotes: 'expected is text: put it between quotes',
+    missing: (field: string) => `${field} is missing`,
+    unknown: (field: string) => `${field} is not known, and the server does not keep it`,
+    refused: (field: string) => `${field} is not known, and the server refuses it`,
+    choice: (of: string) => `expected is one of ${of}`,
+    least: (least: string) => `expected is ${least} or more`,
+    most: (most: string) => `expected is ${most} or less`,
+    twice: 'is in the list already',
+    nowhere: (kind: string) => `is not in the catalog under ${kind}`,
+    near: (name: string) => `Did you mean ${name}?`,
+  },
+  /** By the codes of the library that reads. */
+  broken: {
+    MULTILINE_IMPLICIT_KEY: 'a colon is missing behind the name of a field',
+    BAD_INDENT: 'it is indented otherwise than what is beside it, or a bracket before it is not closed',
+    DUPLICATE_KEY: 'the field is there twice',
+    TAB_AS_INDENT: 'indent with spaces, not with tabs',
+    MULTIPLE_DOCS: 'there is more than one document',
+    BAD_ALIAS: 'the alias names nothing',
+    BAD_COLLECTION_TYPE: 'a list and fields are mixed',
+    BLOCK_AS_IMPLICIT_KEY: 'a value with a colon in it belongs between quotes',
+    BAD_SCALAR_START: 'a value that begins with this sign belongs between quotes',
+    BLOCK_IN_FLOW: 'a comma or a bracket is missing',
+    MISSING_CHAR: 'a colon, a comma, a bracket or a quote is missing',
+    UNEXPECTED_TOKEN: 'this does not belong here',
+  } as Record<string, string>,
+  types: { object: 'an object with fields', array: 'a list', string: 'text', integer: 'a whole number', number: 'a number', boolean: 'true or false', null: 'nothing' } as Record<string, string>,
+  or: (types: string[]) => types.join(' or '),
+  plugin: { providertypes: 'Plugins, Provider', automatortypes: 'Plugins, Automator' },
+  required: 'required',
+  values: (values: string) => `One of: ${values}`,
+  initial: (value: string) => `Unless said: ${value}`,
+  /** What the editor itself says, by its own words. */
+  phrases: {} as Record<string, string>,
+};
