@@ -27,11 +27,12 @@ export interface Fault extends Range {
   wrong: Wrong;
 }
 
-/** What an entity is checked against, and completed from. */
+/** What a text is checked against, and completed from. */
 export interface About {
   schemas: Schemas;
   root: Schema;
-  kind: EntityKind;
+  /** Of an entity: what its fields name. */
+  kind?: EntityKind;
   names: Names;
 }
 

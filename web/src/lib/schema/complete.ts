@@ -78,10 +78,13 @@ export function inserted(hint: Hint, text: string, from: number, to: number, isJ
   const word = isJson ? JSON.stringify(hint.text) : isQuoted ? `${quote}${hint.text}${quote}` : stringify(hint.text).trim();
   const begin = isQuoted ? from - 1 : from;
   const end = isClosed ? to + 1 : to;
-  if (!hint.isKey || /^[ \t]*:/.test(text.slice(end))) return { from: begin, to: end, text: word, cursor: word.length };
+  const rest = text.slice(end);
+  const comma = isJson && /^\s*["{[]/.test(rest) ? ',' : '';
+  if (/^[ \t]*:/.test(rest)) return { from: begin, to: end, text: word, cursor: word.length };
+  if (!hint.isKey) return { from: begin, to: end, text: word + comma, cursor: word.length };
   const line = text.slice(text.lastIndexOf('\n', begin - 1) + 1, begin);
   const [behind, before] = opened(hint, isJson, line.replaceAll(/\S/g, ' '));
-  return { from: begin, to: end, text: `${word}:${behind}`, cursor: word.length + 1 + before };
+  return { from: begin, to: end, text: `${word}:${behind}${comma}`, cursor: word.length + 1 + before };
 }
 
 export interface Told {

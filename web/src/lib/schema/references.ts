@@ -60,9 +60,9 @@ function isAt(pattern: string, path: Path): boolean {
 const found = (patterns: Patterns, path: Path) => patterns.find(([pattern]) => isAt(pattern, path))?.[1];
 
 /** What the value at a path is the name of. */
-export const namedByValue = (of: EntityKind, path: Path): NamedKind | undefined => found(VALUES[of], path);
+export const namedByValue = (of: EntityKind | undefined, path: Path): NamedKind | undefined => of && found(VALUES[of], path);
 /** What the key at the end of a path is the name of. */
-export const namedByKey = (of: EntityKind, path: Path): NamedKind | undefined => found(KEYS[of], path);
+export const namedByKey = (of: EntityKind | undefined, path: Path): NamedKind | undefined => of && found(KEYS[of], path);
 
 interface Providing {
   name: string;

@@ -7,7 +7,7 @@ import { hints, inserted, told } from './complete.ts';
 import { typedAt } from './cursor.ts';
 import { distance, nearest } from './nearest.ts';
 import { answersTo, type Names } from './references.ts';
-import { pathText, SCHEMA_OF, shapesAt, type Schema, type Schemas } from './schema.ts';
+import { likeness, pathText, SCHEMA_OF, shapesAt, type Schema, type Schemas } from './schema.ts';
 import { fieldRange, objectOf, placeAt, reading } from './text.ts';
 
 const { components } = JSON.parse(readFileSync('../src/api/openapi/golden.json', 'utf8')) as { components: { schemas: Schemas } };
@@ -126,6 +126,8 @@ test.each<[kind: EntityKind, marked: string, chosen: string, after: string]>([
   ['clustertemplates', '{ "def|" }', 'defaults', '{ "defaults": {|} }'],
   ['clustertemplates', '{ def| }', 'defaults', '{ "defaults": {|} }'],
   ['clustertemplates', '{ "defaults": { "provider": "l|" } }', 'local', '{ "defaults": { "provider": "local"| } }'],
+  ['clustertemplates', '{ "defaults": { "prov|"\n "services": [] } }', 'provider', '{ "defaults": { "provider": "|",\n "services": [] } }'],
+  ['clustertemplates', '{ "defaults": { "prov|": "x", "services": [] } }', 'provider', '{ "defaults": { "provider"|: "x", "services": [] } }'],
   ['clustertemplates', '{ "defaults": { "prov|" } }', 'provider', '{ "defaults": { "provider": "|" } }'],
 ])('writes what was chosen: %s %s', (kind, marked, chosen, after) => {
   const [text, offset] = at(marked);
@@ -156,6 +158,14 @@ test.each([
   const text = 'links: [{ url: x }, { url: y }]\nconstraints:\n  services:\n    a.b: { quantities: { min: 7 } }\ndefaults:\n  services: [a]\n';
   const range = fieldRange(reading(text), field);
   expect(range && text.slice(range.from, range.to)).toBe(found);
+});
+
+test('a configuration is like one that is there, and may be another', () => {
+  const like: About = { schemas: {}, root: likeness({ nginx: { port: 80 }, list: [1] }), names: {} };
+  expect(check(reading('nginx: { port: x, other: 1 }\nlist: 3\nmore: {}\n'), like)).toEqual([]);
+  expect(lines('- a', check(reading('- a'), like))).toEqual(['1 error  : type']);
+  const typed = typedAt(...at('nginx:\n  p|\n'));
+  expect(typed && hints(typed, like)).toMatchObject([{ text: 'port', about: '80' }]);
 });
 
 test('what the server refuses is shown at its field', () => {

@@ -131,3 +131,11 @@ export function shapesAt(all: Schemas, root: Schema, path: Path): Shape[] {
 /** A path as people write it: `links[0].url`. */
 export const pathText = (path: Path): string =>
   path.reduce<string>((text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? part : `${text}.${part}`), '');
+
+/** What a configuration may be like, by one that is there: its fields are offered, and none are asked for or refused. */
+export function likeness(example: unknown): Schema {
+  if (typeof example !== 'object' || example === null) return { description: JSON.stringify(example) };
+  if (Array.isArray(example)) return {};
+  const fields = Object.entries(example).map(([name, value]) => [name, likeness(value)] as const);
+  return { type: 'object', properties: Object.fromEntries(fields), additionalProperties: true };
+}

@@ -4,13 +4,13 @@
  * It lives in a shadow root: there, and only there, the library makes its styles as sheets that scripts may make, where it
  * would else write a style element, which the policy of the server does not let in.
  */
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, completionStatus, type Completion, type CompletionContext, type CompletionResult } from '@codemirror/autocomplete';
+import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, type Completion, type CompletionContext, type CompletionResult } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
 import { yaml } from '@codemirror/lang-yaml';
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput, indentUnit } from '@codemirror/language';
 import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint';
-import { highlightSelectionMatches, search, searchKeymap, searchPanelOpen } from '@codemirror/search';
+import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
 import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, dropCursor, EditorView, highlightActiveLine, highlightActiveLineGutter, hoverTooltip, keymap, lineNumbers, type Tooltip } from '@codemirror/view';
 import { colours } from './colours.ts';
@@ -98,13 +98,10 @@ const hover = (asked: Asked) => (view: EditorView, offset: number): Tooltip | nu
   return found ? { pos: found.from, end: found.to, above: true, create: () => ({ dom: bubble(found) }) } : null;
 };
 
-/** Escape closes what is open in the editor first, and not the dialog around it. */
-const escape = EditorView.domEventHandlers({
-  keydown(event, view) {
-    if (event.key === 'Escape' && (completionStatus(view.state) !== null || searchPanelOpen(view.state))) event.stopPropagation();
-    return false;
-  },
-});
+/** What Escape has closed in the editor it does not close around it, as the dialog. */
+function keepEscape(event: Event): void {
+  if ((event as KeyboardEvent).key === 'Escape' && event.defaultPrevented) event.stopPropagation();
+}
 
 /** Tab is not bound: it leaves the editor, as it leaves every other field. Mod-] and Mod-[ indent. */
 const KEYS = keymap.of([...closeBracketsKeymap, ...completionKeymap, ...lintKeymap, ...foldKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap]);
@@ -114,7 +111,7 @@ const extensions = (asked: Asked, speech: Compartment): Extension => [
   lineNumbers(), foldGutter({ openText: '▾', closedText: '▸' }), lintGutter(), history(), drawSelection(), dropCursor(), indentOnInput(), indentUnit.of('  '),
   bracketMatching(), closeBrackets(), highlightActiveLine(), highlightActiveLineGutter(), highlightSelectionMatches(), search({ top: true }),
   autocompletion({ override: [complete(asked)], icons: false, activateOnCompletion: ({ type }) => type === 'field' }),
-  hoverTooltip(hover(asked)), escape, KEYS, colours,
+  hoverTooltip(hover(asked)), KEYS, colours,
   EditorState.tabSize.of(2), EditorState.phrases.of(asked.phrases), EditorView.lineWrapping,
   EditorView.contentAttributes.of({ 'aria-label': asked.label, tabindex: '0' }),
   EditorView.updateListener.of((update) => {
@@ -123,7 +120,8 @@ const extensions = (asked: Asked, speech: Compartment): Extension => [
 ];
 
 export function open(place: HTMLElement, asked: Asked): Editor {
-  const root = place.shadowRoot ?? place.attachShadow({ mode: 'open' });
+  const root = place.attachShadow({ mode: 'open' });
+  root.addEventListener('keydown', keepEscape);
   const speech = new Compartment();
   const state = EditorState.create({ doc: asked.text, extensions: extensions(asked, speech) });
   const view = new EditorView({ state, parent: root, root });

@@ -1,15 +1,14 @@
-/** What the editor is told of a place in an entity, in words. */
+/** What the editor is told of a place in a text, in words. */
 import type { Words } from '../../lib/i18n/en.ts';
 import type { About } from '../../lib/schema/check.ts';
 import { hints, inserted, told } from '../../lib/schema/complete.ts';
 import { typedAt } from '../../lib/schema/cursor.ts';
 import { placeAt, reading } from '../../lib/schema/text.ts';
 import { detailText, moreText, titleText } from '../../lib/schema/words.ts';
-import type { AboutPlace, Offered } from '../../ui/editor/codemirror.ts';
-import type { Format } from './document.ts';
+import type { AboutPlace, Language, Offered } from './codemirror.ts';
 
 /** What can be written at an offset. Nobody is told who did not ask and has not begun to type, but where a value is due. */
-export function offeredAt(text: string, offset: number, isAsked: boolean, about: About, format: Format, t: Words): Offered | undefined {
+export function offeredAt(text: string, offset: number, isAsked: boolean, about: About, language: Language, t: Words): Offered | undefined {
   const typed = typedAt(text, offset);
   if (!typed || (!isAsked && typed.from === offset && typed.cursors.every(({ isKey }) => isKey))) return undefined;
   const found = hints(typed, about);
@@ -22,7 +21,7 @@ export function offeredAt(text: string, offset: number, isAsked: boolean, about:
       about: hint.about,
       isKey: hint.isKey,
       rank: hint.isRequired ? 2 : hint.kind ? 1 : 0,
-      insert: (now, to) => inserted(hint, now, typed.from, to, format === 'json'),
+      insert: (now, to) => inserted(hint, now, typed.from, to, language === 'json'),
     })),
   };
 }
