@@ -2,6 +2,7 @@
 import { isMap, isScalar, isSeq, type Document, type YAMLMap, type YAMLSeq } from 'yaml';
 import type { EntityKind } from '../route.ts';
 import { nearest } from './nearest.ts';
+import { held, type Plugins } from './plugins.ts';
 import { namedByKey, namedByValue, type NamedKind, type Names } from './references.ts';
 import { isOpen, ofField, pathText, shapes, type Path, type Schema, type Schemas, type Shape } from './schema.ts';
 import { fieldRange, keyOf, rangeOf, valueOf, type Range, type Reading } from './text.ts';
@@ -13,6 +14,7 @@ export type Wrong =
   | { is: 'quotes' }
   | { is: 'missing'; field: string }
   | { is: 'unknown'; field: string; near?: string; isRefused: boolean }
+  | { is: 'foreign'; field: string; near?: string }
   | { is: 'choice'; of: readonly string[]; near?: string }
   | { is: 'least'; least: number }
   | { is: 'most'; most: number }
@@ -34,6 +36,7 @@ export interface About {
   /** Of an entity: what its fields name. */
   kind?: EntityKind;
   names: Names;
+  plugins?: Plugins;
 }
 
 type Type = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'null';
@@ -108,6 +111,7 @@ class Check {
   }
 
   private object(map: YAMLMap, shape: Shape, path: Path, beside: Range): void {
+    this.plugin(map, path);
     const there = new Set<string>();
     for (const pair of map.items) {
       const name = keyOf(pair);
@@ -121,6 +125,19 @@ class Check {
       // A list or object that is left out is an empty one.
       const isEmpty = shapes(this.about.schemas, shape.fields.get(field) ?? {}).some(({ types }) => isHolder(types));
       if (!there.has(field) && !isEmpty) this.tell(rangeOf(map.items.find((pair) => keyOf(pair) === field)?.key) ?? beside, path, { is: 'missing', field });
+    }
+  }
+
+  /** Fields that the plugin does not have that is to use them. The server keeps them, and nobody reads them. */
+  private plugin(map: YAMLMap, path: Path): void {
+    const found = held(this.about.plugins ?? {}, this.about.kind, path, map);
+    const taken = found && valueOf(this.doc, map.get(found.in, true));
+    if (!found || !isMap(taken)) return;
+    const known = Object.keys(found.schema.properties ?? {});
+    for (const pair of taken.items) {
+      const field = keyOf(pair);
+      const at = rangeOf(pair.key);
+      if (at && !known.includes(field)) this.tell(at, [...path, found.in, field], { is: 'foreign', field, near: nearest(field, known) }, 'warning');
     }
   }
 

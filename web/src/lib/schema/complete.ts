@@ -1,7 +1,8 @@
 /** What can be written at a place: fields, values, names from the catalog. */
-import { stringify } from 'yaml';
+import { stringify, type Document } from 'yaml';
 import type { About } from './check.ts';
 import type { Cursor, Typed } from './cursor.ts';
+import { heldAt } from './plugins.ts';
 import { namedByKey, namedByValue, type NamedKind } from './references.ts';
 import { shapes, shapesAt, type Path, type Schema, type Shape } from './schema.ts';
 
@@ -26,8 +27,14 @@ function field(about: About, name: string, schema: Schema | undefined, isRequire
   return { text: name, isKey: true, about: said(all), types: [...new Set(all.flatMap(filled))], isRequired, isFlow };
 }
 
-function keys(about: About, { path, beside, isFlow }: Cursor): Hint[] {
-  const hints = shapesAt(about.schemas, about.root, path).flatMap((shape) => {
+/** Every way that the value at a path can be, by the server or by the plugin that takes it. */
+function ways(about: About, path: Path, doc: Document): Shape[] {
+  const taken = heldAt(about.plugins ?? {}, about.kind, path, doc);
+  return taken ? shapesAt(about.schemas, taken.schema, taken.path) : shapesAt(about.schemas, about.root, path);
+}
+
+function keys(about: About, { path, beside, isFlow, doc }: Cursor): Hint[] {
+  const hints = ways(about, path, doc).flatMap((shape) => {
     const named = [...shape.fields].map(([name, schema]) => field(about, name, schema, shape.required.has(name), isFlow));
     if (typeof shape.others !== 'object') return named;
     const others = shape.others;
@@ -39,9 +46,9 @@ function keys(about: About, { path, beside, isFlow }: Cursor): Hint[] {
   return hints.filter(({ text }) => !beside.includes(text));
 }
 
-function values(about: About, { path, beside, isFlow }: Cursor): Hint[] {
+function values(about: About, { path, beside, isFlow, doc }: Cursor): Hint[] {
   const of = (text: string, shape?: Shape, kind?: NamedKind): Hint => ({ text, isKey: false, about: shape && said([shape]), types: [], kind, isRequired: false, isFlow });
-  const choices = shapesAt(about.schemas, about.root, path).flatMap((shape) => {
+  const choices = ways(about, path, doc).flatMap((shape) => {
     if (shape.values) return shape.values.filter((value) => value !== null).map((value) => of(String(value), shape));
     return shape.types?.includes('boolean') ? [of('true', shape), of('false', shape)] : [];
   });
@@ -96,8 +103,8 @@ export interface Told {
 }
 
 /** What is to be known of the field at a path. */
-export function told(about: About, path: Path): Told | undefined {
-  const all = shapesAt(about.schemas, about.root, path);
+export function told(about: About, path: Path, doc: Document): Told | undefined {
+  const all = ways(about, path, doc);
   if (all.length === 0) return undefined;
   const values = all.flatMap((shape) => shape.values ?? []).filter((value) => value !== null).map(String);
   const initial = all.map((shape) => shape.initial).find((one) => one !== undefined && one !== null);

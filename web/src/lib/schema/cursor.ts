@@ -1,5 +1,5 @@
 /** Where in an entity something is being typed, in text that is not whole yet. */
-import { isMap, isScalar, isSeq, parseDocument } from 'yaml';
+import { isMap, isScalar, isSeq, parseDocument, type Document } from 'yaml';
 import { keyOf, type Range } from './text.ts';
 import type { Path } from './schema.ts';
 
@@ -11,6 +11,8 @@ export interface Cursor {
   beside: readonly string[];
   /** Between braces or brackets. */
   isFlow: boolean;
+  /** What is around it. */
+  doc: Document;
 }
 
 export interface Typed extends Range {
@@ -29,7 +31,7 @@ interface Inside {
   isFlow: boolean;
 }
 
-function find(node: unknown, { path, beside, isFlow }: Inside): Cursor | undefined {
+function find(node: unknown, { path, beside, isFlow }: Inside): Omit<Cursor, 'doc'> | undefined {
   if (isScalar(node)) return node.value === MARK ? { path, isKey: false, beside, isFlow } : undefined;
   if (isMap(node)) {
     const flow = isFlow || node.flow === true;
@@ -61,7 +63,7 @@ export function typedAt(text: string, offset: number): Typed | undefined {
   for (const mark of isAlone ? [MARK, `${MARK}:`] : [MARK]) {
     const doc = parseDocument(text.slice(0, from) + mark + text.slice(to), { prettyErrors: false, logLevel: 'silent' });
     const found = find(doc.contents, { path: [], beside: [], isFlow: false });
-    if (found && !cursors.some((one) => one.isKey === found.isKey)) cursors.push(found);
+    if (found && !cursors.some((one) => one.isKey === found.isKey)) cursors.push({ ...found, doc });
   }
   return cursors.length > 0 ? { from, to, cursors } : undefined;
 }

@@ -6,6 +6,7 @@ import { check, refusal, type About, type Fault } from './check.ts';
 import { hints, inserted, told } from './complete.ts';
 import { typedAt } from './cursor.ts';
 import { distance, nearest } from './nearest.ts';
+import { takenBy, type Plugins } from './plugins.ts';
 import { answersTo, type Names } from './references.ts';
 import { likeness, pathText, SCHEMA_OF, shapesAt, type Schema, type Schemas } from './schema.ts';
 import { fieldRange, objectOf, placeAt, reading } from './text.ts';
@@ -13,7 +14,10 @@ import { fieldRange, objectOf, placeAt, reading } from './text.ts';
 const { components } = JSON.parse(readFileSync('../src/api/openapi/golden.json', 'utf8')) as { components: { schemas: Schemas } };
 const schemas = components.schemas;
 const NAMES: Names = { services: ['haproxy', 'nginx', 'redis'], providers: ['local'], hardwaretypes: ['small', 'medium'], imagetypes: ['debian-12'], automatortypes: ['shell'] };
-const about = (kind: EntityKind, names: Names = NAMES): About => ({ schemas, root: schemas[SCHEMA_OF[kind]] ?? {}, kind, names });
+const SHELL = takenBy({ name: 'shell', parameters: { admin: { fields: { script: { label: 'Script', tip: 'Name of a script' }, mode: { label: 'Mode', options: ['fast', 'slow'] }, args: { label: 'Arguments' } } } } });
+const LOCAL = takenBy({ name: 'local', parameters: { admin: { fields: { bridge: { label: 'Bridge' } } }, user: { fields: { zone: { label: 'Zone' } } } } });
+const plugins: Plugins = { automatortypes: { shell: SHELL }, providertypes: { local: LOCAL } };
+const about = (kind: EntityKind, names: Names = NAMES): About => ({ schemas, root: schemas[SCHEMA_OF[kind]] ?? {}, kind, names, plugins });
 
 /** A fault in a line: its number, its text, and what is wrong. */
 function lines(text: string, faults: Fault[]): string[] {
@@ -44,6 +48,9 @@ test.each<[why: string, kind: EntityKind, text: string, faults: string[]]>([
   ['a key that names nothing', 'imagetypes', 'name: a\nprovidermap:\n  locl: { image: x }\n', ['3 warning providermap.locl locl: nowhere local?']],
   ['a requirement in either form', 'services', 'name: a\ndependencies: { runtime: { requires: [redis, { name: nginx, scope: node }] } }\n', []],
   ['in the form that it is meant in', 'services', 'name: a\ndependencies: { runtime: { requires: [{ name: nginx, scope: nod }] } }\n', ['2 error dependencies.runtime.requires[0].scope nod: choice node?']],
+  ['a field that the plugin does not have', 'services', 'name: a\nprovisioner:\n  actions:\n    start: { type: shell, fields: { scrpt: x } }\n', ['4 warning provisioner.actions.start.fields.scrpt scrpt: foreign script?']],
+  ['a field that the provider does not have', 'providers', 'name: a\nprovidertype: local\nprovisioner: { brigde: x, zone: y }\n', ['3 warning provisioner.brigde brigde: foreign bridge?']],
+  ['any field of a plugin that is not known', 'providers', 'name: a\nprovidertype: other\nprovisioner: { brigde: x }\n', []],
   ['JSON', 'clustertemplates', '{\n  "name": "a",\n  "links": [{ "url": 3 }]\n}\n', ['3 warning links[0].url 3: quotes']],
   ['what cannot be read, beside the rest', 'clustertemplates', 'name: a\nname: b\ndefaults: { imagetype: [] }\n', ['2 error  name: broken', '3 error defaults.imagetype imagetype: type']],
   ['a line without its colon, and nothing that comes of it', 'clustertemplates', 'name: a\ndns\nlabel: b\n', ['2 error  dns: broken']],
@@ -105,6 +112,9 @@ test.each<[why: string, kind: EntityKind, marked: string, found: string[]]>([
   ['JSON, without quotes', 'clustertemplates', '{ "constraints": { "size": { | } } }', ['max', 'min']],
   ['JSON, a name', 'clustertemplates', '{ "defaults": { "services": ["nginx", "|"] } }', ['haproxy', 'redis']],
   ['JSON, a value', 'services', '{ "onchange": | }', ['restart', 'reload', 'configure']],
+  ['what a plugin takes', 'services', 'name: a\nerrands:\n  backup:\n    type: shell\n    fields:\n      |\n', ['script', 'mode', 'args']],
+  ['a value that a plugin takes', 'services', 'name: a\nprovisioner: { actions: { start: { type: shell, fields: { mode: | } } } }\n', ['fast', 'slow']],
+  ['what a provider takes', 'providers', 'name: a\nprovidertype: local\nprovisioner:\n  b|\n', ['zone', 'bridge']],
   ['in a comment', 'clustertemplates', 'name: a # n|\n', []],
   ['within a sentence', 'clustertemplates', 'name: a\ndescription: one t| three\n', []],
   ['where anything goes', 'clustertemplates', 'name: a\ndefaults:\n  config:\n    |\n', []],
@@ -142,9 +152,12 @@ test('what a place is of, and what it is for', () => {
   const [text, offset] = at('name: a\nconstraints:\n  size: { m|in: 2 }\n');
   const place = placeAt(reading(text).doc.contents, offset);
   expect(place && pathText(place.path)).toBe('constraints.size.min');
-  expect(told(about('clustertemplates'), place?.path ?? [])).toMatchObject({ about: 'At least so many, from 1.', types: ['integer'], initial: 1 });
-  expect(told(about('clustertemplates'), ['administration', 'health', 'heal'])).toMatchObject({ values: ['auto', 'alarm', 'off'] });
-  expect(told(about('clustertemplates'), ['nowhere'])).toBeUndefined();
+  const { doc } = reading(text);
+  expect(told(about('clustertemplates'), place?.path ?? [], doc)).toMatchObject({ about: 'At least so many, from 1.', types: ['integer'], initial: 1 });
+  expect(told(about('clustertemplates'), ['administration', 'health', 'heal'], doc)).toMatchObject({ values: ['auto', 'alarm', 'off'] });
+  expect(told(about('clustertemplates'), ['nowhere'], doc)).toBeUndefined();
+  const action = 'provisioner: { actions: { start: { type: shell, fields: { script: a } } } }';
+  expect(told(about('services'), ['provisioner', 'actions', 'start', 'fields', 'script'], reading(action).doc)?.about).toBe('Script. Name of a script');
   expect(shapesAt(schemas, about('services').root, ['dependencies', 'runtime', 'requires', 0])).toHaveLength(2);
 });
 

@@ -22,6 +22,8 @@ function wrongText(wrong: Wrong, t: Words): string {
       return said.missing(wrong.field);
     case 'unknown':
       return wrong.isRefused ? said.refused(wrong.field) : said.unknown(wrong.field);
+    case 'foreign':
+      return said.foreign(wrong.field);
     case 'choice':
       return said.choice(wrong.of.join(', '));
     case 'least':

@@ -4,7 +4,7 @@
  * It lives in a shadow root: there, and only there, the library makes its styles as sheets that scripts may make, where it
  * would else write a style element, which the policy of the server does not let in.
  */
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, type Completion, type CompletionContext, type CompletionResult } from '@codemirror/autocomplete';
+import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, pickedCompletion, type Completion, type CompletionContext, type CompletionResult } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
 import { yaml } from '@codemirror/lang-yaml';
@@ -69,9 +69,9 @@ function completed({ text, detail, about, isKey, rank, insert }: Offered['hints'
     info: about,
     type: isKey ? 'field' : 'value',
     boost: rank,
-    apply(view, _, __, to) {
+    apply(view, completion, _, to) {
       const put = insert(view.state.doc.toString(), to);
-      view.dispatch({ changes: { from: put.from, to: put.to, insert: put.text }, selection: { anchor: put.from + put.cursor }, scrollIntoView: true, userEvent: 'input.complete' });
+      view.dispatch({ changes: { from: put.from, to: put.to, insert: put.text }, selection: { anchor: put.from + put.cursor }, scrollIntoView: true, userEvent: 'input.complete', annotations: pickedCompletion.of(completion) });
     },
   };
 }

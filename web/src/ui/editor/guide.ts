@@ -28,7 +28,8 @@ export function offeredAt(text: string, offset: number, isAsked: boolean, about:
 
 /** What is to be known of what stands at an offset. */
 export function toldAt(text: string, offset: number, about: About, t: Words): AboutPlace | undefined {
-  const place = placeAt(reading(text).doc.contents, offset);
-  const found = place && told(about, place.path);
+  const { doc } = reading(text);
+  const place = placeAt(doc.contents, offset);
+  const found = place && told(about, place.path, doc);
   return found && { from: place.at.from, to: place.at.to, title: titleText(found), about: found.about, more: moreText(found, t) };
 }

@@ -17,6 +17,7 @@ export const editor: typeof english = {
     missing: (field) => `${field} fehlt`,
     unknown: (field) => `${field} ist nicht bekannt, und der Server behält es nicht`,
     refused: (field) => `${field} ist nicht bekannt, und der Server weist es zurück`,
+    foreign: (field) => `${field} ist kein Feld des Plugins`,
     choice: (of) => `erwartet wird eines von ${of}`,
     least: (least) => `erwartet wird ${least} oder mehr`,
     most: (most) => `erwartet wird ${most} oder weniger`,

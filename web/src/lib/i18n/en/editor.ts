@@ -15,6 +15,7 @@ export const editor = {
     missing: (field: string) => `${field} is missing`,
     unknown: (field: string) => `${field} is not known, and the server does not keep it`,
     refused: (field: string) => `${field} is not known, and the server refuses it`,
+    foreign: (field: string) => `${field} is no field of the plugin`,
     choice: (of: string) => `expected is one of ${of}`,
     least: (least: string) => `expected is ${least} or more`,
     most: (most: string) => `expected is ${most} or less`,
