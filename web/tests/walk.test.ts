@@ -182,7 +182,7 @@ test('its actor is followed, paused and resumed', async () => {
 const PAGES = () => [
   '/clusters', `/clusters/${cluster}`, `/clusters/${cluster}/plan`, `/clusters/${cluster}/plan?view=gantt`, `/clusters/${cluster}/plan?view=list`,
   `/clusters/${cluster}/logs`, `/clusters/${cluster}/config`, `/clusters/${cluster}/history?at=9`, `/clusters/${cluster}/placement`,
-  `/clusters/${cluster}/node/1000`, `/clusters/${cluster}/terminal/1000`, '/new', '/new/web', '/catalog/services/nginx', '/catalog/plugins', '/operations/queues',
+  `/clusters/${cluster}/node/1000`, `/clusters/${cluster}/terminal/1000`, '/new', '/new/web', '/catalog/services/nginx', '/catalog/services/+', '/catalog/plugins', '/operations/queues',
   '/operations/tenants', '/operations/provisioners', '/operations/users', '/operations/audit',
   `/operations/actors?actor=/clusters/${cluster}`, '/profile', '/clusters/1/nowhere',
 ];
