@@ -1,5 +1,6 @@
 /** Was Menschen lesen, auf Deutsch. */
 import { actors } from './de/actors.ts';
+import { editor } from './de/editor.ts';
 import { visits } from './de/visits.ts';
 import type { Words } from './en.ts';
 
@@ -276,8 +277,7 @@ export const de: Words = {
     layer: 'Aus',
     edit: 'Ändern',
     editTitle: 'Konfiguration ändern',
-    editText: 'JSON, als Ganzes. Was geschähe, wird vorher gezeigt.',
-    notJson: (fault: string) => `Das ist kein JSON: ${fault}`,
+    editText: 'JSON oder YAML, als Ganzes. Was geschähe, wird vorher gezeigt.',
     empty: 'Keine Werte',
     emptyText: 'Weder die Vorlage noch jemand sonst hat Werte für diesen Cluster gesetzt.',
   },
@@ -350,6 +350,7 @@ export const de: Words = {
     changed: 'wird anders',
     unknown: (count: number) => `${n(count, 'Aufgabe hat', 'Aufgaben haben')} noch keine Vorgeschichte: die Zeiten sind Faustregeln`,
   },
+  editor,
   catalog: {
     title: 'Katalog',
     kinds: {
@@ -422,7 +423,7 @@ export const de: Words = {
     leaseNone: 'wie die Vorlage',
     leaseHours: (hours: number) => (hours % 24 === 0 ? n(hours / 24, 'Tag', 'Tage') : n(hours, 'Stunde', 'Stunden')),
     config: 'Konfiguration',
-    configText: 'Anstelle der Konfiguration der Vorlage, als Ganzes.',
+    configText: 'JSON oder YAML; anstelle der Konfiguration der Vorlage, als Ganzes.',
     submit: 'Erstellen',
     preview: 'Was entstünde',
     layout: 'Aufteilung',
