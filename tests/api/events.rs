@@ -142,3 +142,61 @@ fn who_listens_is_counted_and_what_is_no_id_is_said() {
     assert_eq!(stream.line().len(), "d".len(), "the size of the first chunk");
     drop(stream);
 }
+
+#[test]
+fn a_node_and_a_task_are_followed_on_their_own() {
+    let world = tempfile::tempdir().unwrap();
+    let server = Server::start(&[format!("simulation.dir={}", world.path().display())]);
+    let admin = server.admin();
+    apply(&admin, &catalog());
+    let id = admin.create(&json!({"name": "farm", "clusterTemplate": "farm", "numMachines": "3"}));
+    admin.active(&id, LIMIT);
+    let plan = admin.get(&format!("/v2/clusters/{id}/plans/{id}-002")).ok();
+    let tasks = plan["tasks"].as_array().unwrap().clone();
+    let (node, task) = (tasks[0]["nodeId"].as_str().unwrap(), tasks[0]["id"].as_str().unwrap());
+    let number =
+        |task: &Value| task["id"].as_str().unwrap().rsplit('-').next().unwrap().parse::<u64>().unwrap();
+    let own: Vec<u64> = tasks.iter().filter(|task| task["nodeId"] == node).map(number).collect();
+    assert!(own.len() < tasks.len());
+
+    let listed = |path: &str| admin.get(&format!("/v2/clusters/{id}/{path}/events?after=0")).ok();
+    let kinds = |events: &Value| -> Vec<String> {
+        let events = events["events"].as_array().unwrap();
+        events.iter().map(|event| event["kind"].as_str().unwrap().to_owned()).collect()
+    };
+    let of_task = listed(&format!("tasks/{task}"));
+    assert_eq!(kinds(&of_task), ["attempt_started", "task_succeeded"], "{of_task}");
+    let of_node = listed(&format!("nodes/{node}"));
+    assert_eq!(kinds(&of_node)[..2], ["layout_found", "job_planned"], "{of_node}");
+    let seen: Vec<u64> =
+        of_node["events"].as_array().unwrap().iter().filter_map(|event| event["task"].as_u64()).collect();
+    assert!(
+        own.iter().all(|task| seen.contains(task)) && seen.iter().all(|task| own.contains(task)),
+        "{of_node}"
+    );
+
+    // Somebody who comes back in the middle of a job that began since, and stays.
+    let mut stream =
+        Stream::open(&server, &format!("/v2/clusters/{id}/nodes/{node}/events"), of_node["last"].as_u64());
+    let other = tasks.iter().find(|task| task["nodeId"] != node).unwrap()["nodeId"].clone();
+    admin.post(&format!("/v2/clusters/{id}/replace"), &json!({"nodes": [node, other]})).ok();
+    let mut fresh = Vec::new();
+    while !fresh.iter().any(|event: &Value| event["kind"] == "task_succeeded") {
+        fresh.push(stream.next());
+    }
+    assert_eq!(
+        (&fresh[0]["kind"], &fresh[1]["kind"]),
+        (&json!("wanted_changed"), &json!("job_planned")),
+        "{fresh:?}"
+    );
+    admin.active(&id, LIMIT);
+    let after = admin.get(&format!("/v2/clusters/{id}/plans/{id}-003")).ok();
+    let told: Vec<u64> = fresh.iter().filter_map(|event| event["task"].as_u64()).collect();
+    let mine = after["tasks"].as_array().unwrap().iter().filter(|task| task["nodeId"] == node).map(number);
+    let mine: Vec<u64> = mine.collect();
+    assert!(!mine.is_empty() && told.iter().all(|task| mine.contains(task)), "{told:?} {mine:?}");
+
+    for path in ["nodes/none", &format!("tasks/{id}-002-999"), "tasks/00000099-001-001", "tasks/first"] {
+        assert_eq!(admin.get(&format!("/v2/clusters/{id}/{path}/events")).status, 404, "{path}");
+    }
+}

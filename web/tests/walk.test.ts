@@ -182,7 +182,7 @@ test('its actor is followed, paused and resumed', async () => {
 const PAGES = () => [
   '/clusters', `/clusters/${cluster}`, `/clusters/${cluster}/plan`, `/clusters/${cluster}/plan?view=gantt`, `/clusters/${cluster}/plan?view=list`,
   `/clusters/${cluster}/logs`, `/clusters/${cluster}/config`, `/clusters/${cluster}/history?at=9`, `/clusters/${cluster}/placement`,
-  `/clusters/${cluster}/node/1000`, `/clusters/${cluster}/terminal/1000`, '/new', '/new/web', '/catalog/services/nginx', '/catalog/clustertemplates/web', '/catalog/plugins', '/operations/queues', '/operations/metrics',
+  `/clusters/${cluster}/node/1000`, `/clusters/${cluster}/terminal/1000`, '/new', '/new/web', '/catalog/services/nginx', '/catalog/services/+', '/catalog/clustertemplates/web', '/catalog/plugins', '/operations/queues', '/operations/metrics',
   '/operations/tenants', '/operations/provisioners', '/operations/users', '/operations/audit',
   `/operations/actors?actor=/clusters/${cluster}`, '/profile', '/clusters/1/nowhere',
 ];
@@ -217,6 +217,39 @@ test('a catalog is written to a file, and a file is looked at before it replaces
   await dialog.getByRole('button', { name: 'Import' }).click();
   await dialog.waitFor({ state: 'detached' });
   await page.getByRole('link', { name: /^copy/ }).first().waitFor();
+});
+
+test('a template that is broken says so at its line, is mended by what is offered, and saved', async () => {
+  const { page } = it;
+  await go(page, `${base}/catalog/clustertemplates/web`);
+  await page.getByRole('button', { name: 'Change', exact: true }).click();
+  const text = page.getByRole('textbox', { name: 'web' });
+  const faults = page.getByRole('region', { name: 'What is wrong' });
+  await faults.getByText('Nothing wrong is found.').waitFor();
+  await text.locator('.cm-line', { hasText: 'hardwaretype: small' }).click();
+  await page.keyboard.press('End');
+  for (const _ of 'small') await page.keyboard.press('Backspace');
+  await page.keyboard.type('5');
+  await faults.getByRole('button', { name: /^Warning: Line \d+ defaults.hardwaretype “5”: expected is text/ }).waitFor();
+  await page.locator('.cm-lint-marker-warning').waitFor();
+  // The server has the last word, and its word is at the line, too.
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('alert').filter({ hasText: 'defaults.hardwaretype' }).waitFor();
+  await faults.getByRole('button', { name: /^Fault: Line \d+ .*expected a string/ }).click();
+  await page.locator('.cm-lint-marker-error').waitFor();
+  await page.keyboard.press('Control+ArrowRight');
+  await page.keyboard.press('Backspace');
+  await page.keyboard.type('sm');
+  await page.getByRole('option', { name: /^small/ }).waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await page.keyboard.press('Enter');
+  await text.locator('.cm-line', { hasText: 'hardwaretype: small' }).waitFor();
+  await faults.getByText('Nothing wrong is found.').waitFor();
+  await page.keyboard.press('Tab');
+  expect(await text.evaluate((element) => element.matches(':focus'))).toBe(false);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await text.waitFor({ state: 'detached' });
+  await page.getByRole('combobox', { name: 'Version' }).filter({ hasText: 'Version 2 (newest)' }).waitFor();
 });
 
 for (const colours of ['light', 'dark'] as const) {

@@ -1,5 +1,5 @@
-//! Events as they happen: `GET /v2/events` and `GET /v2/clusters/{id}/events`, as server-sent events for those who accept
-//! `text/event-stream`, and for others as a list that ends.
+//! Events as they happen: `GET /v2/events`, and `/events` behind the address of a cluster, a node or a task, as server-sent events
+//! for those who accept `text/event-stream`, and for others as a list that ends.
 //!
 //! Each event has its place among those of all clusters as its id. Who comes back with the last one seen (`Last-Event-ID`, as
 //! browsers do by themselves) gets all since then, however long ago that was and whether or not the server was
@@ -7,6 +7,7 @@
 
 mod frame;
 mod hub;
+mod part;
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_ENCODING, HeaderName};
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, web};
+use cooperage_domain::id::{ClusterId, NodeId, TaskId};
 use cooperage_schema::{FeedFilter, PlacedEvent};
 use futures::{Stream, stream};
 use serde::Deserialize;
@@ -29,6 +31,7 @@ use super::routes::Routes;
 use super::state::AppState;
 use frame::Batch;
 use hub::{Known, Listener};
+use part::Part;
 
 type State = web::Data<AppState>;
 type Answer = Result<HttpResponse, Problem>;
@@ -52,6 +55,8 @@ const UNBUFFERED: (HeaderName, &str) = (HeaderName::from_static("x-accel-bufferi
 pub fn routes(routes: &mut Routes<'_>) {
     routes.at("/v2/events", |on| on.get(of_all));
     routes.at("/v2/clusters/{id}/events", |on| on.get(of_one));
+    routes.at("/v2/clusters/{id}/nodes/{node}/events", |on| on.get(of_node));
+    routes.at("/v2/clusters/{id}/tasks/{task}/events", |on| on.get(of_task));
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -62,7 +67,12 @@ struct Query {
 
 async fn of_all(state: State, identity: Identity, request: HttpRequest, query: web::Query<Query>) -> Answer {
     let owner = identity.owner_seen();
-    follow(state, FeedFilter { cluster: None, tenant: Some(identity.tenant), owner }, &request, &query).await
+    let filter = FeedFilter { cluster: None, tenant: Some(identity.tenant), owner };
+    follow(state, (filter, Part::Whole), &request, &query).await
+}
+
+fn within(identity: Identity, cluster: ClusterId) -> FeedFilter {
+    FeedFilter { cluster: Some(cluster), tenant: Some(identity.tenant), owner: None }
 }
 
 async fn of_one(
@@ -73,16 +83,52 @@ async fn of_one(
     query: web::Query<Query>,
 ) -> Answer {
     let cluster = state.cluster(&identity, &id).await?.id;
-    let filter = FeedFilter { cluster: Some(cluster), tenant: Some(identity.tenant), owner: None };
-    follow(state, filter, &request, &query).await
+    follow(state, (within(identity, cluster), Part::Whole), &request, &query).await
 }
 
-async fn follow(state: State, filter: FeedFilter, request: &HttpRequest, query: &Query) -> Answer {
+async fn of_node(
+    state: State,
+    identity: Identity,
+    of: web::Path<(String, String)>,
+    request: HttpRequest,
+    query: web::Query<Query>,
+) -> Answer {
+    let (id, node) = of.into_inner();
+    let (cluster, node) = (state.cluster(&identity, &id).await?, NodeId(node));
+    if !cluster.nodes.contains_key(&node) {
+        return Err(Problem::not_found("node", &node));
+    }
+    let part = Part::node(cluster.id, node);
+    follow(state, (within(identity, cluster.id), part), &request, &query).await
+}
+
+async fn of_task(
+    state: State,
+    identity: Identity,
+    of: web::Path<(String, String)>,
+    request: HttpRequest,
+    query: web::Query<Query>,
+) -> Answer {
+    let (id, task) = of.into_inner();
+    let (cluster, task) = (state.cluster(&identity, &id).await?.id, task.parse::<TaskId>()?);
+    let found = state.blocking(move |state| Ok(state.store.task(task)?)).await?;
+    if found.is_none_or(|found| found.id.job.cluster != cluster) {
+        return Err(Problem::not_found("task", task));
+    }
+    follow(state, (within(identity, cluster), Part::Task(task)), &request, &query).await
+}
+
+async fn follow(
+    state: State,
+    (filter, part): (FeedFilter, Part),
+    request: &HttpRequest,
+    query: &Query,
+) -> Answer {
     let seen = request.headers().get("Last-Event-ID").and_then(|value| value.to_str().ok());
     let begin = seen.or(query.after.as_deref()).map(place).transpose()?;
     let accepts = request.headers().get_all(ACCEPT).filter_map(|value| value.to_str().ok());
     if !accepts.flat_map(|value| value.split(',')).any(|one| one.trim().starts_with("text/event-stream")) {
-        return list(state, filter, begin).await;
+        return list(state, (filter, part), begin).await;
     }
     let most = state.settings.http.max_event_streams;
     let listener = state.events.listen(most).ok_or_else(|| {
@@ -97,6 +143,7 @@ async fn follow(state: State, filter: FeedFilter, request: &HttpRequest, query: 
     let follower = Follower {
         state,
         filter,
+        part,
         listener,
         place: begin,
         ready: VecDeque::from([Bytes::from_static(BEGIN)]),
@@ -112,11 +159,11 @@ async fn follow(state: State, filter: FeedFilter, request: &HttpRequest, query: 
 }
 
 /// The events behind a place, for those who ask now and then.
-async fn list(state: State, filter: FeedFilter, begin: Option<u64>) -> Answer {
+async fn list(state: State, (filter, mut part): (FeedFilter, Part), begin: Option<u64>) -> Answer {
     let (events, last) = state
         .blocking(move |state| {
             let begin = begin.map_or_else(|| state.store.newest_place(), Ok)?;
-            let (events, last) = read(state, begin, &filter)?;
+            let (events, last) = read(state, begin, &filter, &mut part)?;
             let events = events.iter().filter_map(frame::data).map(|data| serde_json::from_str(&data));
             Ok((events.collect::<Result<Vec<Value>, _>>().map_err(Problem::internal)?, last))
         })
@@ -125,14 +172,19 @@ async fn list(state: State, filter: FeedFilter, begin: Option<u64>) -> Answer {
 }
 
 /// Some of the wanted events behind a place, and the place up to which there are no more of them.
-fn read(state: &AppState, place: u64, filter: &FeedFilter) -> Result<(Vec<PlacedEvent>, u64), Problem> {
+fn read(
+    state: &AppState,
+    place: u64,
+    filter: &FeedFilter,
+    part: &mut Part,
+) -> Result<(Vec<PlacedEvent>, u64), Problem> {
     let until = state.store.newest_place()?.min(place.saturating_add(LOOKED_THROUGH));
     let events = state.store.feed(place, until, filter, READ_TOGETHER)?;
     let last = match events.last() {
         Some(last) if events.len() == READ_TOGETHER as usize => last.place,
         _ => until.max(place),
     };
-    Ok((events, last))
+    Ok((part.of(state, events)?, last))
 }
 
 fn place(text: &str) -> Result<u64, Problem> {
@@ -148,6 +200,7 @@ fn place(text: &str) -> Result<u64, Problem> {
 struct Follower {
     state: State,
     filter: FeedFilter,
+    part: Part,
     listener: Listener,
     /// Everything up to here was sent.
     place: u64,
@@ -175,13 +228,14 @@ impl Follower {
     /// Gets more ready, or waits for it; `None` when the journal cannot be read: who comes back goes on from the last event.
     async fn get_ready(&mut self) -> Option<()> {
         match self.listener.known(self.place) {
-            Known::Batches(batches) => {
+            Known::Batches(batches) if self.part.is_whole() => {
                 for batch in batches {
                     self.take(&batch);
                 }
             }
             Known::Nothing => self.wait().await,
-            Known::Elsewhere => {
+            // Of what is kept in memory nobody knows which node it is about.
+            Known::Batches(_) | Known::Elsewhere => {
                 let before = self.place;
                 self.read_on().await.ok()?;
                 if self.place == before {
@@ -194,12 +248,13 @@ impl Follower {
 
     /// Reads from the journal what is not kept in memory.
     async fn read_on(&mut self) -> Result<(), Problem> {
-        let (place, filter) = (self.place, self.filter.clone());
+        let (place, filter, mut part) = (self.place, self.filter.clone(), std::mem::take(&mut self.part));
         let read = self.state.blocking(move |state| {
-            let (events, last) = read(state, place, &filter)?;
-            Ok((Batch::new(place, &events), last))
+            let (events, last) = read(state, place, &filter, &mut part)?;
+            Ok((Batch::new(place, &events), last, part))
         });
-        let (batch, last) = read.await?;
+        let (batch, last, part) = read.await?;
+        self.part = part;
         self.take(&batch);
         self.place = last;
         Ok(())

@@ -115,6 +115,8 @@ fn clusters() -> Vec<Operation> {
             .refuses(&[400]),
         get("/v2/events", see, "Events of all clusters the caller may see, as they happen").follows(),
         get("/v2/clusters/{id}/events", see, "Events of a cluster, as they happen").follows(),
+        get("/v2/clusters/{id}/nodes/{node}/events", see, "Events of a node, as they happen").follows(),
+        get("/v2/clusters/{id}/tasks/{task}/events", see, "Events of a task, as they happen").follows(),
         get("/v2/clusters/{id}/export", see, "A cluster's nodes written down for other programs")
             .gives("Text")
             .query(&[

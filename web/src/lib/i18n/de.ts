@@ -1,5 +1,6 @@
 /** Was Menschen lesen, auf Deutsch. */
 import { actors } from './de/actors.ts';
+import { editor } from './de/editor.ts';
 import { metrics } from './de/metrics.ts';
 import { visits } from './de/visits.ts';
 import type { Words } from './en.ts';
@@ -8,7 +9,6 @@ const n = (count: number, one: string, many: string): string => `${count.toLocal
 
 export const de: Words = {
   language: 'Deutsch',
-  metrics,
   common: {
     close: 'Schließen',
     cancel: 'Abbrechen',
@@ -278,8 +278,7 @@ export const de: Words = {
     layer: 'Aus',
     edit: 'Ändern',
     editTitle: 'Konfiguration ändern',
-    editText: 'JSON, als Ganzes. Was geschähe, wird vorher gezeigt.',
-    notJson: (fault: string) => `Das ist kein JSON: ${fault}`,
+    editText: 'JSON oder YAML, als Ganzes. Was geschähe, wird vorher gezeigt.',
     empty: 'Keine Werte',
     emptyText: 'Weder die Vorlage noch jemand sonst hat Werte für diesen Cluster gesetzt.',
   },
@@ -352,6 +351,7 @@ export const de: Words = {
     changed: 'wird anders',
     unknown: (count: number) => `${n(count, 'Aufgabe hat', 'Aufgaben haben')} noch keine Vorgeschichte: die Zeiten sind Faustregeln`,
   },
+  editor,
   catalog: {
     title: 'Katalog',
     kinds: {
@@ -424,7 +424,7 @@ export const de: Words = {
     leaseNone: 'wie die Vorlage',
     leaseHours: (hours: number) => (hours % 24 === 0 ? n(hours / 24, 'Tag', 'Tage') : n(hours, 'Stunde', 'Stunden')),
     config: 'Konfiguration',
-    configText: 'Anstelle der Konfiguration der Vorlage, als Ganzes.',
+    configText: 'JSON oder YAML; anstelle der Konfiguration der Vorlage, als Ganzes.',
     submit: 'Erstellen',
     preview: 'Was entstünde',
     layout: 'Aufteilung',
@@ -477,7 +477,7 @@ export const de: Words = {
     refresh: 'alle 2 s neu',
   },
   actors,
-  visits,
+  metrics, visits,
   profile: {
     title: 'Profil',
     who: 'Sie sind',

@@ -1,5 +1,6 @@
 /** What people read, in English. The other languages have the same keys: one that is missing fails the type check. */
 import { actors } from './en/actors.ts';
+import { editor } from './en/editor.ts';
 import { metrics } from './en/metrics.ts';
 import { visits } from './en/visits.ts';
 
@@ -7,7 +8,6 @@ const n = (count: number, one: string, many: string): string => `${count.toLocal
 
 export const en = {
   language: 'English',
-  metrics,
   common: {
     close: 'Close',
     cancel: 'Cancel',
@@ -277,8 +277,7 @@ export const en = {
     layer: 'From',
     edit: 'Change',
     editTitle: 'Change the configuration',
-    editText: 'JSON, as a whole. What would be done is shown before it is.',
-    notJson: (fault: string) => `This is no JSON: ${fault}`,
+    editText: 'JSON or YAML, as a whole. What would be done is shown before it is.',
     empty: 'No values',
     emptyText: 'Neither the template nor anybody else has set values for this cluster.',
   },
@@ -351,6 +350,7 @@ export const en = {
     changed: 'changes',
     unknown: (count: number) => `${n(count, 'task has', 'tasks have')} no history yet: the times are rules of thumb`,
   },
+  editor,
   catalog: {
     title: 'Catalog',
     kinds: {
@@ -423,7 +423,7 @@ export const en = {
     leaseNone: 'as the template',
     leaseHours: (hours: number) => (hours % 24 === 0 ? n(hours / 24, 'day', 'days') : n(hours, 'hour', 'hours')),
     config: 'Configuration',
-    configText: 'In place of the template’s, as a whole.',
+    configText: 'JSON or YAML; in place of the template’s, as a whole.',
     submit: 'Create',
     preview: 'What would be made',
     layout: 'Layout',
@@ -476,7 +476,7 @@ export const en = {
     refresh: 'moves every 2 s',
   },
   actors,
-  visits,
+  metrics, visits,
   profile: {
     title: 'Profile',
     who: 'You are',

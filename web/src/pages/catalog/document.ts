@@ -1,22 +1,11 @@
 /** Entities as text, and the difference between two. */
 import { diffLines } from 'diff';
-import { parse, stringify } from 'yaml';
+import { stringify } from 'yaml';
 
 export type Format = 'yaml' | 'json';
 
 export const written = (entity: unknown, format: Format): string =>
   format === 'json' ? JSON.stringify(entity, null, 2) + '\n' : stringify(entity, { lineWidth: 120, aliasDuplicateObjects: false });
-
-/** Reads either: JSON is YAML. */
-export function read(text: string): { entity?: Record<string, unknown>; fault?: string } {
-  try {
-    const entity: unknown = parse(text);
-    if (typeof entity !== 'object' || entity === null || Array.isArray(entity)) return { fault: 'name: …' };
-    return { entity: entity as Record<string, unknown> };
-  } catch (fault) {
-    return { fault: fault instanceof Error ? fault.message.split('\n')[0] : String(fault) };
-  }
-}
 
 export interface DiffRow {
   sign: ' ' | '+' | '-';

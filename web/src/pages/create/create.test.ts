@@ -10,6 +10,7 @@ test('what is left out is the template’s', () => {
   expect(JSON.parse(JSON.stringify(request('web', filled)))).toEqual({ name: 'shop', clusterTemplate: 'web', numMachines: 3 });
   const more = request('web', { ...filled, leaseHours: 2, config: '{"a": 1}', services: ['x'], providerFields: { key: 'k', none: '' } });
   expect(more).toMatchObject({ initialLeaseDuration: 7_200_000, config: { a: 1 }, services: ['x'], providerFields: { key: 'k' } });
+  expect(request('web', { ...filled, config: 'a: { b: 1 }' }).config).toEqual({ a: { b: 1 } });
   expect(() => request('web', { ...filled, config: '{' })).toThrow();
 });
 

@@ -1,5 +1,6 @@
 /** What is asked for when a cluster is created. */
 import type { Shapes } from '../../lib/api/client.ts';
+import { objectOf, reading } from '../../lib/schema/text.ts';
 
 export type Template = Shapes['ClusterTemplate'];
 type FieldSchema = Shapes['FieldSchema'];
@@ -37,7 +38,13 @@ const size = (template: Template | undefined) => template?.constraints?.size;
 export const smallest = (template: Template | undefined): number => size(template)?.min ?? 1;
 export const largest = (template: Template | undefined): number => Math.min(size(template)?.max ?? 100_000, 100_000);
 
-/** The request. A configuration that is no JSON throws. */
+function configOf(text: string): Record<string, never> {
+  const config = objectOf(reading(text));
+  if (!config) throw new Error(text);
+  return config as Record<string, never>;
+}
+
+/** The request. A configuration that cannot be read throws. */
 export function request(template: string, filled: Filled): Shapes['ClusterRequest'] {
   const said = (text: string) => (text === '' ? undefined : text);
   const fields = Object.entries(filled.providerFields).filter(([, value]) => value !== '');
@@ -51,7 +58,7 @@ export function request(template: string, filled: Filled): Shapes['ClusterReques
     imagetype: said(filled.imagetype),
     services: filled.services,
     initialLeaseDuration: filled.leaseHours > 0 ? filled.leaseHours * 3_600_000 : undefined,
-    config: filled.config.trim() ? (JSON.parse(filled.config) as Record<string, never>) : undefined,
+    config: filled.config.trim() ? configOf(filled.config) : undefined,
     objective: (said(filled.objective) as Shapes['Objective'] | undefined) ?? undefined,
     providerFields: fields.length > 0 ? (Object.fromEntries(fields) as never) : undefined,
   };
