@@ -205,8 +205,7 @@ fn start_actors(
     let callbacks = callback_office(&settings, &store, &clock, runtime, logger)?;
     let calls = Callbacks::new(Arc::clone(&callbacks)).live(&console, "/callbacks");
     let (recorded, metrics) = (Arc::new(Notify::new()), Arc::new(Metrics::new()));
-    let counting = counting(&metrics, &settings, &store, logger)?;
-    let journal = Journal::new(store.journal()).with_counting(counting);
+    let journal = Journal::new(store.journal()).with_counting(counting(&metrics, &settings, &store, logger)?);
     let journal = journal.with_callbacks(calls.clone().recipient()).with_recorded(Arc::clone(&recorded));
     let office = Office {
         store: store.clone(),

@@ -273,7 +273,7 @@ pub struct Resize {
 }
 
 /// How a pool stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PoolUse {
     /// Slots there are.
     pub slots: usize,

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::caller::Caller;
 use crate::keys::simulated;
-use crate::lab::http;
+use crate::lab::{Client, http, wait_for};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -51,4 +51,34 @@ fn what_happens_is_counted_and_only_superadmins_see_it() {
 
     let nobody = Caller::new(&server.base(), "", http());
     nobody.ask("GET", "/metrics", &[], "").is(401);
+}
+
+#[test]
+fn workers_elsewhere_are_their_tenants() {
+    let (_world, server) = simulated(&[]);
+    let admin = server.admin();
+    let rack = json!({"id": "rack", "host": "127.0.0.1", "port": 1, "capacityTotal": 9});
+    let token = admin.post("/v2/tokens", &json!({"role": "provisioner", "user": "rack"})).ok();
+    let on_tasks = Client::with_token(&server.tasks_base(), token["token"].as_str().unwrap());
+    on_tasks.put("/v2/provisioners/rack", &rack).ok();
+    admin.post("/v2/tenants", &json!({"tenant": {"name": "dept", "workers": 5}})).ok();
+    let text = Caller::admin(&server).ask("GET", "/metrics", &[], "").is(200).text;
+    assert_eq!(value(&text, "cooperage_workers{tenant=\"dept\"}"), 5.0, "{text}");
+    assert_eq!(value(&text, "cooperage_provisioner_free{provisioner=\"rack\"}"), 4.0, "{text}");
+}
+
+#[test]
+fn an_hour_is_kept_for_charts() {
+    let (_world, server) = simulated(&[]);
+    let admin = server.admin();
+    let line = |shown: &Value, name: &str| -> Vec<Value> {
+        let figures = shown["figures"].as_array().unwrap();
+        figures.iter().find(|one| one["name"] == name).unwrap()["values"].as_array().unwrap().clone()
+    };
+    let shown = || admin.get("/v2/metrics/history").ok();
+    let of_workers = |shown: &Value| line(shown, "workers").first().cloned();
+    let first = wait_for("the first sample", LIMIT, || Some(shown()).filter(|it| of_workers(it).is_some()));
+    assert_eq!((of_workers(&first), &first["everyMs"]), (Some(json!(16.0)), &json!(10_000)));
+    assert!(first["until"].as_i64().unwrap() > 1_700_000_000_000, "{first}");
+    assert!(line(&first, "memory")[0].as_f64().unwrap() > 1e6, "{first}");
 }

@@ -317,10 +317,10 @@ test('the book is one click away, and is searched without the internet', async (
 test('a superadmin looks after another tenant, in one tab', async () => {
   const { page } = it;
   await go(page, `${base}/operations/tenants`);
-  await page.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('button', { name: 'New', exact: true }).click();
   await page.getByRole('dialog').getByLabel('Name').fill('dept');
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
-  await page.getByRole('cell', { name: 'dept' }).waitFor();
+  await page.locator('td strong', { hasText: 'dept' }).waitFor();
   await page.getByRole('button', { name: 'Account' }).click();
   await page.getByRole('menuitem', { name: 'Switch tenant' }).click();
   await page.getByLabel('Filter tenants').fill('dep');

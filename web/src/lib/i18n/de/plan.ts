@@ -1,0 +1,38 @@
+/** Wörter für Pläne und Aufgaben, auf Deutsch. */
+import type { Words } from '../en.ts';
+import { n } from './counted.ts';
+
+export const plan: Words['plan'] = {
+  graph: 'Graph',
+  gantt: 'Gantt',
+  list: 'Liste',
+  byKind: 'Nach Art',
+  eachTask: 'Jede Aufgabe',
+  critical: 'Kritischer Pfad',
+  actual: 'Tatsächlich',
+  planned: 'Geplant',
+  expected: 'Erwartet',
+  now: 'jetzt',
+  empty: 'Es gibt keinen Plan',
+  emptyText: 'Ein Plan entsteht, wenn etwas zu tun ist. Dieser Cluster ist, wie er sein soll.',
+  zoomIn: 'Größer',
+  zoomOut: 'Kleiner',
+  fit: 'Alles',
+  task: 'Aufgabe',
+  node: 'Knoten',
+  attempts: 'Versuche',
+  attempt: (number: number) => `Versuch ${number}`,
+  estimate: 'Geschätzt',
+  duration: 'Dauerte',
+  why: 'Warum sie wartet',
+  after: 'Wartet auf',
+  output: 'Ausgabe',
+  noOutput: 'Sie hat nichts ausgegeben.',
+  worker: 'Worker',
+  code: 'Rückgabewert',
+  straggles: 'dauert länger als ihresgleichen',
+  progress: (done: number, all: number) => `${done} von ${n(all, 'Aufgabe', 'Aufgaben')}`,
+  choose: 'Eine Aufgabe wählen: Versuche, Ausgabe, und warum sie wartet.',
+  allLogs: 'In den Ausgaben',
+  members: (count: number) => n(count, 'Knoten', 'Knoten'),
+};
