@@ -139,17 +139,16 @@ pub fn serve(settings: Settings) -> Result<(), ServeError> {
     first_start::seal_stored(&store, &logger)?;
     first_start::make_admin_token(&store, &settings.data_dir, &*clock, &logger)?;
     let system = actix::System::new();
+    let vault = Vault::new(store.clone(), known);
+    let started = || start_actors(settings, vault, clock, resources, plugins, &runtime, &logger);
     let result = system.block_on(async {
-        let state = start_actors(
-            settings,
-            Vault::new(store.clone(), known),
-            clock,
-            resources,
-            plugins,
-            &runtime,
-            &logger,
-        )?;
-        listen::listen(state).await
+        let ended = match started() {
+            Ok(state) => listen::listen(state).await,
+            Err(fault) => Err(fault),
+        };
+        // An actor that has not begun yet begins when it is dropped, and would find nothing around it.
+        tokio::task::yield_now().await;
+        ended
     });
     // Time for what plugins run here to be ended; what waits longer is cut off.
     runtime.shutdown_timeout(PLUGINS_LIMIT);

@@ -47,7 +47,7 @@ const fn figure(
 }
 
 impl Figure {
-    const fn only(mut self, label: &'static str, begin: &'static str) -> Self {
+    const fn narrowed(mut self, label: &'static str, begin: &'static str) -> Self {
         self.only = Some((label, begin));
         self
     }
@@ -69,12 +69,12 @@ const FIGURES: [Figure; 17] = [
     ),
     figure("attempts", A_MINUTE, &table::ATTEMPTS, "Attempts at tasks that were over"),
     figure("failed-attempts", A_MINUTE, &table::ATTEMPTS, "Attempts at tasks that failed")
-        .only("outcome", "failure"),
+        .narrowed("outcome", "failure"),
     figure("jobs", A_MINUTE, &table::JOBS, "Jobs that ended"),
-    figure("failed-jobs", A_MINUTE, &table::JOBS, "Jobs that failed").only("status", "failed"),
+    figure("failed-jobs", A_MINUTE, &table::JOBS, "Jobs that failed").narrowed("status", "failed"),
     figure("requests", A_SECOND, &table::REQUESTS, "Requests that were answered"),
     figure("failed-requests", A_SECOND, &table::REQUESTS, "Requests that the server could not carry out")
-        .only("status", "5"),
+        .narrowed("status", "5"),
     figure(
         "request-time",
         ("ms", View::Mean),
@@ -85,7 +85,7 @@ const FIGURES: [Figure; 17] = [
     figure("commits", A_SECOND, &table::COMMITS, "Transactions of the database"),
     figure("followers", ("followers", View::Level), &table::FOLLOWERS, "Clients that follow events"),
     figure("clusters-busy", ("clusters", View::Level), &table::CLUSTERS, "Clusters with a job under way")
-        .only("status", "pending"),
+        .narrowed("status", "pending"),
     figure("processor", ("%", View::Share), &table::CPU_SECONDS, "Time of a processor that the server takes"),
     figure("memory", ("bytes", View::Level), &table::MEMORY, "Memory that the server holds"),
     figure("open-files", ("files", View::Level), &table::OPEN_FILES, "Files and connections that are open"),

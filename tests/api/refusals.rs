@@ -197,6 +197,7 @@ fn without_a_token_nobody_is_let_in_and_headers_are_not_believed_on_a_public_add
     assert!(said.contains("locl") && said.contains("cooperage.toml"), "{said}");
     let said = refused(&[&format!("listen.user={}", server.base().trim_start_matches("http://"))]);
     assert!(said.contains("listen.user") && said.contains("another address"), "{said}");
+    assert!(!said.contains("panicked"), "{said}");
     let said = refused(&[&format!("data_dir={}", server.data_dir().display())]);
     assert!(said.contains("data_dir") && said.contains("in use by another process"), "{said}");
 }
