@@ -142,6 +142,7 @@ export const de: Words = {
     count: (shown: number, all: number) => (shown === all ? n(all, 'Cluster', 'Cluster') : `${shown} von ${n(all, 'Cluster', 'Clustern')}`),
   },
   cluster: {
+    cost: (price) => `Kostet ${price} in der Stunde`,
     tabs: { overview: 'Übersicht', plan: 'Plan', logs: 'Ausgaben', config: 'Konfiguration', history: 'Geschichte', placement: 'Verteilung', node: 'Knoten', terminal: 'Terminal' },
     of: (template: string, provider: string) => `${template} auf ${provider}`,
     owner: 'Besitzer',

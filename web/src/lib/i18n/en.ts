@@ -141,6 +141,7 @@ export const en = {
     count: (shown: number, all: number) => (shown === all ? n(all, 'cluster', 'clusters') : `${shown} of ${n(all, 'cluster', 'clusters')}`),
   },
   cluster: {
+    cost: (price: string) => `Costs ${price} an hour`,
     tabs: { overview: 'Overview', plan: 'Plan', logs: 'Logs', config: 'Configuration', history: 'History', placement: 'Placement', node: 'Node', terminal: 'Terminal' },
     of: (template: string, provider: string) => `${template} on ${provider}`,
     owner: 'Owner',
