@@ -4,6 +4,9 @@ import type { Shapes } from './api/client.ts';
 type Machine = Pick<Shapes['Node'], 'properties'>;
 type Hardware = { name: string; providermap?: Record<string, Record<string, unknown>> };
 
+/** A price as people read it; in whatever money the operator counts. */
+export const money = (price: number, locale: string): string => price.toLocaleString(locale, { maximumFractionDigits: 4 });
+
 /** What these machines cost an hour together; nothing where the price of one is not known, or where there is none. */
 export function perHour(machines: readonly Machine[], hardware: readonly Hardware[], provider: string | undefined): number | undefined {
   if (provider === undefined || machines.length === 0) return undefined;

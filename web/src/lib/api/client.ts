@@ -26,7 +26,6 @@ export function whenSignedOut(act: () => void): void {
 export const spokenHeaders = (): [string, string][] =>
   spoken ? [...(spoken.user ? [['Coopr-UserID', spoken.user] as [string, string]] : []), ['Coopr-TenantID', spoken.tenant]] : [];
 
-
 /** `fetch` with who we are. */
 export async function told(request: Request): Promise<Response> {
   for (const [name, value] of spokenHeaders()) request.headers.set(name, value);
