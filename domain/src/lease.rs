@@ -7,6 +7,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::invalid::Invalid;
+use crate::spoken_time::{length, moment};
 
 /// Limits a template sets on the life of its clusters, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -98,7 +99,11 @@ impl LeaseDuration {
         }
         refuse(
             "is a longer lease than the template allows",
-            format!("use 1 to {} milliseconds, or leave it out for the template's own", self.initial),
+            format!(
+                "use at most {} ({} ms), or leave it out for the template's own",
+                length(self.initial),
+                self.initial
+            ),
         )
     }
 
@@ -109,26 +114,31 @@ impl LeaseDuration {
     pub fn check_expiry(&self, created: i64, current: i64, wanted: i64) -> Result<(), Invalid> {
         let refuse = |fault: String, remedy: String| Err(Invalid::new("expireTime", wanted, fault, remedy));
         if wanted < created {
-            return refuse("is before the create time".into(), format!("use a time after {created}"));
+            return refuse("is before the create time".into(), format!("use a time after {}", told(created)));
         }
         if self.max == 0 {
             return Ok(());
         }
         if self.step != 0 && wanted.saturating_sub(current) > self.step {
             return refuse(
-                format!("is more than the increment of {} ms after the present expire time", self.step),
-                format!("use at most {}", current.saturating_add(self.step)),
+                format!("is more than the increment of {} after the present expire time", length(self.step)),
+                format!("use at most {}", told(current.saturating_add(self.step))),
             );
         }
         let last = created.saturating_add(self.max);
         if wanted > last {
             return refuse(
-                format!("is beyond the max lease of {} ms", self.max),
-                format!("use at most {last}"),
+                format!("is beyond the max lease of {}", length(self.max)),
+                format!("use at most {}", told(last)),
             );
         }
         Ok(())
     }
+}
+
+/// For people and for programs.
+fn told(ms: i64) -> String {
+    format!("{} ({ms})", moment(ms))
 }
 
 /// Milliseconds from a number or a text: digits alone are milliseconds, else a unit of `s`, `m`, `h` or `d` follows.

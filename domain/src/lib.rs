@@ -38,6 +38,7 @@ pub mod quota;
 pub mod redact;
 pub mod resolve;
 pub mod secret_fields;
+pub mod spoken_time;
 pub mod task;
 pub mod tenant;
 pub mod worker_protocol;

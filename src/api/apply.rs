@@ -100,7 +100,7 @@ fn unmask(
     let before = state.store.entity::<Provider>(tenant, name, None)?;
     let providertype = provider["providertype"].as_str().unwrap_or_default().to_owned();
     if let Some(Value::Object(values)) = provider.get_mut("provisioner") {
-        secrets.restore(&providertype, values, before.as_ref());
+        secrets.restore(&providertype, values, before.as_ref())?;
     }
     Ok(())
 }

@@ -187,6 +187,11 @@ async fn create(kind: Kind, state: State, identity: Identity, key: Keyed, body: 
     let name = state
         .blocking(move |state| {
             let store = key.answering(state, StatusCode::OK, None);
+            if kind == Kind::Provider {
+                let mut provider: Provider = read(&body)?;
+                let (kind, values) = (&provider.providertype, &mut provider.provisioner);
+                SecretFields::load(state)?.restore(kind, values, None)?;
+            }
             for_kind!(kind, E => {
                 let entity: E = read(&body)?;
                 let name = entity.base().name.clone();
@@ -215,7 +220,7 @@ async fn put(
                 check_same_name(&provider, &name)?;
                 let before = state.store.entity::<Provider>(tenant, &name, None)?;
                 let (kind, values) = (&provider.providertype, &mut provider.provisioner);
-                SecretFields::load(state)?.restore(kind, values, before.as_ref());
+                SecretFields::load(state)?.restore(kind, values, before.as_ref())?;
                 return Ok(state.store.put_entity_expecting(tenant, provider, now, expected).map(drop)?);
             }
             for_kind!(kind, E => {

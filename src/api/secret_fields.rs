@@ -2,6 +2,7 @@
 
 use cooperage_domain::cluster::ValueDifference;
 use cooperage_domain::entity::{Provider, ProviderType};
+use cooperage_domain::invalid::Invalid;
 pub use cooperage_domain::secret_fields::MASK;
 use cooperage_domain::secret_fields::{is_secret, parameters_of};
 use cooperage_schema::SUPERADMIN;
@@ -59,17 +60,32 @@ impl SecretFields {
         }
     }
 
-    /// Takes back the values that stand behind masks: those the provider had before, if it had any.
-    pub fn restore(&self, providertype: &str, values: &mut Map<String, Value>, before: Option<&Provider>) {
-        let Some(before) = before else { return };
+    /// Takes back the values that stand behind masks: those the provider had before.
+    ///
+    /// # Errors
+    /// When it had none: a mask is no value, and would be taken for the secret where it is needed.
+    pub fn restore(
+        &self,
+        providertype: &str,
+        values: &mut Map<String, Value>,
+        before: Option<&Provider>,
+    ) -> Result<(), Invalid> {
         for (name, value) in values {
-            if *value == MASK
-                && self.is_secret(providertype, name)
-                && let Some(kept) = before.provisioner.get(name)
-            {
-                value.clone_from(kept);
+            if *value != MASK || !self.is_secret(providertype, name) {
+                continue;
             }
+            let kept = before.and_then(|before| before.provisioner.get(name)).filter(|kept| **kept != MASK);
+            let Some(kept) = kept else {
+                return Err(Invalid::new(
+                    format!("provisioner.{name}"),
+                    MASK,
+                    "stands for a secret that is not known here",
+                    "write the secret itself; `cooperage export --secrets` has those of another server",
+                ));
+            };
+            value.clone_from(kept);
         }
+        Ok(())
     }
 
     fn is_secret(&self, providertype: &str, field: &str) -> bool {
@@ -100,10 +116,20 @@ mod tests {
         );
         shown.provisioner.insert("url".to_owned(), MASK.into());
         shown.provisioner.insert("token".to_owned(), "new".into());
-        secrets.restore("cloud", &mut shown.provisioner, Some(&stored));
+        secrets.restore("cloud", &mut shown.provisioner, Some(&stored)).unwrap();
         assert_eq!(
             Value::from(shown.provisioner),
             json!({"url": MASK, "key": "k", "token": "new", "other": "o"})
         );
+        let empty: Provider = serde_json::from_value(
+            json!({"name": "p", "providertype": "cloud", "provisioner": {"key": MASK}}),
+        )
+        .unwrap();
+        for before in [None, Some(&empty)] {
+            let mut masked = stored.provisioner.clone();
+            masked.insert("key".to_owned(), MASK.into());
+            let refused = secrets.restore("cloud", &mut masked, before).unwrap_err().to_string();
+            assert!(refused.contains("provisioner.key"), "{refused}");
+        }
     }
 }

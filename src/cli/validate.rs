@@ -36,6 +36,10 @@ pub fn run(args: &ValidateArgs, screen: &Screen) -> Result<(), Failure> {
         let documents = bundle.documents.iter().map(|it| names::of_entity(it.kind, it.name()));
         documents.chain(resources.clone()).collect()
     };
-    screen.result_named(&result, names, || format!("well: {} entities, {} resources", count.0, count.1));
+    screen.result_named(&result, names, || {
+        let said =
+            |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+        format!("well: {}, {}", said(count.0, "entity", "entities"), said(count.1, "resource", "resources"))
+    });
     Ok(())
 }

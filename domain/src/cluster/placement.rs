@@ -29,7 +29,7 @@ pub struct Placed {
 #[must_use]
 pub fn placement(cluster: &Cluster, service: &str) -> Vec<Placed> {
     let mut kinds: BTreeMap<NodeLayout, Vec<String>> = BTreeMap::new();
-    for node in cluster.nodes.values() {
+    for node in cluster.nodes_by_number() {
         kinds.entry(NodeLayout::of(&node.properties)).or_default().push(host(node));
     }
     let count = |nodes: &Vec<String>| u32::try_from(nodes.len()).unwrap_or(u32::MAX);

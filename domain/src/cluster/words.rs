@@ -13,6 +13,7 @@ use super::wanted_change::WantedChange;
 use crate::health::Health;
 use crate::id::NodeId;
 use crate::plan::Wanted;
+use crate::spoken_time::moment;
 use crate::task::TaskName;
 
 /// An event in a sentence. `cluster`: any later state of it, in which jobs and nodes keep their names.
@@ -95,9 +96,10 @@ fn of_wishes(event: &Event, cluster: &Cluster) -> String {
             format!("the template was replaced by {}{version}", template.base.name)
         }
         Event::LeaseWarned { expires, .. } => {
-            format!("it was warned that the lease ends at {expires} ms since 1970")
+            format!("it was warned that the lease ends at {}", moment(*expires))
         }
-        Event::LeaseChanged { expires, .. } => format!("the lease now ends at {expires} ms since 1970"),
+        Event::LeaseChanged { expires: 0, .. } => "the lease now has no end".to_owned(),
+        Event::LeaseChanged { expires, .. } => format!("the lease now ends at {}", moment(*expires)),
         Event::CareChanged { change, .. } => cared_for(change, cluster),
         Event::ProviderFieldsGiven { fields, .. } => {
             let names: BTreeSet<String> = fields.keys().cloned().collect();

@@ -7,6 +7,7 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sqlite::SqliteConnection;
 use diesel_migrations::{FileBasedMigrations, MigrationHarness};
+use serde_json::{Value, json};
 
 use crate::fresh::{Fresh, on_both_engines};
 use crate::sample::{append, cluster_row, task};
@@ -25,6 +26,13 @@ const DATA: &str = "
     INSERT INTO clusters (id, tenant, owner, name, status, template, provider, created_ms, expires_ms, nodes, latest_job,
             steps_total, steps_done, message, summary)
         VALUES (7, 'dept-a', 'ann', 'shop', 'active', 'web', 'rack', 1, 0, 1, NULL, 0, 0, NULL, '{}');
+    INSERT INTO nodes (id, cluster, tenant, number, hostname, status, document)
+        VALUES ('a', 7, 'dept-a', 1000, 'shop-1000', 'ready', '{\"hardwaretype\":\"small\"}'),
+            ('b', 7, 'dept-a', 1001, 'shop-1001', 'ready', '{\"hardwaretype\":\"small\"}'),
+            ('c', 7, 'dept-a', 1002, 'shop-1002', 'ready', '{\"hardwaretype\":\"large\"}');
+    INSERT INTO clusters (id, tenant, owner, name, status, template, provider, created_ms, expires_ms, nodes, latest_job,
+            steps_total, steps_done, message, summary)
+        VALUES (8, 'dept-a', 'ann', 'gone', 'terminated', 'web', 'rack', 1, 0, 0, NULL, 0, 0, NULL, '{\"name\":\"gone\"}');
     INSERT INTO tokens (id, hash, tenant, username, role, created_ms) VALUES ('t', 'h', 'dept-a', 'ann', 'admin', 1);
     INSERT INTO task_durations (key, n, mean_ms, m2) VALUES ('CREATE', 3, 5.0, 1.0);
 ";
@@ -97,6 +105,13 @@ fn is_kept(fresh: &Fresh, steps: usize) {
     let row = store.cluster(id).unwrap().unwrap();
     assert_eq!((row.name.as_str(), row.status.as_str(), row.nodes), ("shop", "active", 1), "{steps}");
     assert_eq!(row.tenant, cluster_row(7).tenant, "{steps}");
+    let summary = |id| serde_json::from_str::<Value>(&store.cluster(id).unwrap().unwrap().summary).unwrap();
+    assert_eq!(
+        summary(id),
+        json!({"machines": {"small": 2, "large": 1}}),
+        "{steps}: what one costs can be told"
+    );
+    assert_eq!(summary(ClusterId(8)), json!({"name": "gone", "machines": {}}), "{steps}");
     let journal = store.load(id).unwrap();
     assert_eq!(journal.sequence(), 2, "{steps}");
     store.journal().append_blocking(append(7, 2, &["three"])).unwrap();

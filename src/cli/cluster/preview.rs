@@ -80,7 +80,7 @@ fn text(preview: &Preview) -> String {
     for (index, step) in preview.critical_path.iter().enumerate() {
         let _ = writeln!(text, "  {:>2}  {step}", index + 1);
     }
-    text.push_str("\nNothing was created. The same without --dry-run creates it.\n");
+    text.push_str("\nNothing was created. The same without --plan creates it.\n");
     text
 }
 
