@@ -3,11 +3,11 @@ import { BOX, byKind, picture, stateOf } from './graph.ts';
 import { ending } from './names.ts';
 import { workOfNodes } from './node_work.ts';
 import { scale } from './scale.ts';
-import { expected, extent, planned, ranks } from './schedule.ts';
+import { expected, extent, pieces, planned, ranks } from './schedule.ts';
 import { groupNodes, type Step } from './step.ts';
 
 const step = (id: string, node: string, after: string[], estimate: number, more: Partial<Step> = {}): Step => ({
-  id, name: id.toUpperCase(), service: '', node, after, estimate, state: 'waiting', attempts: 0, isCritical: false, straggles: false, waits: [], ...more,
+  id, name: id.toUpperCase(), service: '', node, after, estimate, state: 'waiting', attempts: [], isCritical: false, straggles: false, waits: [], ...more,
 });
 
 test('a rank is the longest way to the end', () => {
@@ -34,6 +34,22 @@ test('what was is as it was, and what comes begins now at the earliest', () => {
   expect(spans.get('b')).toEqual({ from: 50, to: 200 });
   expect(spans.get('c')).toEqual({ from: 200, to: 220 });
   expect(spans.get('d')).toEqual({ from: 200, to: 220 });
+});
+
+test('a task that was tried again leaves its node to others between its attempts', () => {
+  const attempts = [{ from: 0, to: 10 }, { from: 50, to: 60 }];
+  const failed = step('a', 'n', [], 20, { state: 'failed', begun: 0, ended: 60, attempts });
+  expect(pieces(failed, expected([failed], 100).get('a')!)).toEqual([
+    { from: 0, to: 10, isVain: true, isFuture: false },
+    { from: 50, to: 60, isVain: false, isFuture: false },
+  ]);
+  const running = step('a', 'n', [], 20, { state: 'running', begun: 0, attempts: [{ from: 0, to: 10 }, { from: 50 }] });
+  expect(expected([running], 55).get('a')).toEqual({ from: 0, to: 70 });
+  const pausing = step('a', 'n', [], 20, { state: 'waiting', begun: 0, attempts: attempts.slice(0, 1) });
+  expect(pieces(pausing, expected([pausing], 30).get('a')!)).toEqual([
+    { from: 0, to: 10, isVain: true, isFuture: false },
+    { from: 30, to: 50, isVain: false, isFuture: true },
+  ]);
 });
 
 test('a plan of many thousand steps is foreseen, too', () => {
@@ -69,6 +85,7 @@ test('boxes do not lie upon each other, and lines go forward', () => {
   expect(lines).toHaveLength(4);
   expect(Math.max(...boxes.map((box) => box.x))).toBeLessThan(width);
   expect(stateOf([{ ...step('a', 'n', [], 1), state: 'failed' }, step('b', 'n', [], 1)])).toBe('failed');
+  expect(stateOf([{ ...step('a', 'n', [], 1), state: 'done' }, step('b', 'n', [], 1)])).toBe('waiting');
 });
 
 test('a picture is laid as it is seen best', () => {
