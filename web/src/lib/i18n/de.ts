@@ -41,6 +41,7 @@ export const de: Words = {
     inTime: (time: string) => `in ${time}`,
     copy: 'Kopieren',
     copied: 'Kopiert',
+    saveFile: 'Als Datei speichern',
   },
   nav: {
     skip: 'Zum Inhalt',

@@ -40,6 +40,7 @@ export const en = {
     inTime: (time: string) => `in ${time}`,
     copy: 'Copy',
     copied: 'Copied',
+    saveFile: 'Save as a file',
   },
   nav: {
     skip: 'To the content',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { possible } from '../cluster/act/operation.ts';
+import { possible, serviceOrder, sizeChange } from '../cluster/act/operation.ts';
 import { inGroup, matching, type Summary } from '../clusters/filter.ts';
 import { empty, request, takeable, taken, type Step, type Template } from './request.ts';
 
@@ -16,11 +16,31 @@ test('what is left out is the template’s', () => {
 
 test('what can be done hangs on the state', () => {
   const plan = { action: 'CLUSTER_CREATE', status: 'running' };
-  expect(possible({ status: 'pending' }, plan)).toEqual(['pause', 'abort', 'maintenance', 'lease', 'delete']);
-  expect(possible({ status: 'pending' }, { action: 'CLUSTER_GROW', status: 'paused' })).toEqual(['resume', 'cancel', 'maintenance', 'lease', 'delete']);
+  expect(possible({ status: 'pending' }, plan)).toEqual(['pause', 'abort', 'maintenance', 'lease', 'export', 'delete']);
+  expect(possible({ status: 'pending' }, { action: 'CLUSTER_GROW', status: 'paused' })).toEqual(['resume', 'cancel', 'maintenance', 'lease', 'export', 'delete']);
   expect(possible({ status: 'incomplete' }, plan)[0]).toBe('retry');
   expect(possible({ status: 'active' }, plan)).toContain('grow');
   expect(possible({ status: 'terminated' }, plan)).toEqual([]);
+});
+
+test('a size is said in all, or of those that carry a service', () => {
+  const size = { machines: 3, service: '', more: 2, hardwaretype: 'large' };
+  expect(sizeChange(size, 3)).toBeUndefined();
+  expect(sizeChange(size, 2)).toEqual({ machines: 3, hardwaretype: 'large' });
+  expect(sizeChange(size, 5)).toEqual({ machines: 3 });
+  expect(sizeChange({ ...size, service: 'app' }, 3)).toEqual({ services: { app: 2 }, hardwaretype: 'large' });
+  expect(sizeChange({ ...size, service: 'app', more: -1 }, 3)).toEqual({ services: { app: -1 } });
+  expect(sizeChange({ ...size, service: 'app', more: 0 }, 3)).toBeUndefined();
+});
+
+test('what is done to services goes where it belongs, once it is said to which', () => {
+  expect(serviceOrder('stop', '')).toEqual({ path: 'services/stop', body: {} });
+  expect(serviceOrder('stop', 'a b')).toEqual({ path: 'services/a%20b/stop', body: {} });
+  expect(serviceOrder('add', 'redis')).toEqual({ path: 'services', body: { services: ['redis'] } });
+  expect(serviceOrder('remove', 'redis')).toEqual({ path: 'services/remove', body: { services: ['redis'] } });
+  expect(serviceOrder('remove', '').body).toBeUndefined();
+  expect(serviceOrder('errand', 'postgres:backup')).toEqual({ path: 'services/postgres/errands/backup', body: {} });
+  expect(serviceOrder('errand', '').body).toBeUndefined();
 });
 
 test('clusters are found by any of their words', () => {
