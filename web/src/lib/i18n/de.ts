@@ -125,6 +125,7 @@ export const de: Words = {
     living: 'Lebende',
     atWork: 'Bei der Arbeit',
     broken: 'Brauchen Hilfe',
+    ending: 'Enden bald',
     deleted: 'Gelöschte',
     owner: 'Besitzer',
     template: 'Vorlage',

@@ -124,6 +124,7 @@ export const en = {
     living: 'Living',
     atWork: 'At work',
     broken: 'Need care',
+    ending: 'Ending soon',
     deleted: 'Deleted',
     owner: 'Owner',
     template: 'Template',

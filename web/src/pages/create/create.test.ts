@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { possible, serviceOrder, sizeChange } from '../cluster/act/operation.ts';
-import { inGroup, matching, type Summary } from '../clusters/filter.ts';
+import { inGroup, matching, nextOrder, ordered, orderOf, type Summary } from '../clusters/filter.ts';
 import { empty, request, takeable, taken, type Step, type Template } from './request.ts';
 
 const template = { name: 'web', constraints: { size: { min: 3, max: 50 } } } as Template;
@@ -49,6 +49,21 @@ test('clusters are found by any of their words', () => {
   expect(inGroup(all, 'living').map((it) => it.id)).toEqual(['1', '2']);
   expect(matching(all, 'WEB fai').map((it) => it.id)).toEqual(['2']);
   expect(matching(all, ' ')).toBe(all);
+});
+
+test('clusters are put in order by any column, and as they came again', () => {
+  const one = (name: string, status: string, expireTime: number) => ({ name, status, expireTime, expiring: expireTime === 5 }) as Summary;
+  const all = [one('db-10', 'active', 0), one('db-9', 'incomplete', 9), one('Db-8', 'pending', 5)];
+  const names = (sort: string) => ordered(all, orderOf(sort)).map((it) => it.name);
+  expect(names('name')).toEqual(['Db-8', 'db-9', 'db-10']);
+  expect(names('-name')).toEqual(['db-10', 'db-9', 'Db-8']);
+  expect(names('state')).toEqual(['db-9', 'Db-8', 'db-10']);
+  expect(names('lease')).toEqual(['Db-8', 'db-9', 'db-10']);
+  expect(ordered(all, orderOf('nonsense'))).toBe(all);
+  expect(inGroup(all, 'ending').map((it) => it.name)).toEqual(['Db-8']);
+  const asked = [undefined, 'name', '-name'].map((sort) => nextOrder(orderOf(sort ?? null), 'name'));
+  expect(asked).toEqual(['name', '-name', undefined]);
+  expect(nextOrder(orderOf('-name'), 'nodes')).toBe('nodes');
 });
 
 test('what would help is filled in', () => {
