@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { BOX, byKind, picture, stateOf } from './graph.ts';
-import { ending } from './names.ts';
+import { ending, fitted } from './names.ts';
 import { workOfNodes } from './node_work.ts';
 import { scale } from './scale.ts';
 import { expected, extent, pieces, planned, ranks } from './schedule.ts';
 import { groupNodes, type Step } from './step.ts';
+import { waitsOf } from './waits.ts';
 
 const step = (id: string, node: string, after: string[], estimate: number, more: Partial<Step> = {}): Step => ({
   id, name: id.toUpperCase(), service: '', node, after, estimate, state: 'waiting', attempts: [], isCritical: false, straggles: false, waits: [], ...more,
@@ -110,6 +111,8 @@ test('nodes that carry the same are together', () => {
 test('of a name with little room its end is seen', () => {
   expect(ending('demo1-1000', 10)).toBe('demo1-1000');
   expect(ending('integration-tests4-1003', 10)).toBe('…sts4-1003');
+  expect(fitted('CONFIGURE postgres', 'integration-tests4-1003', 30)).toBe('…ests4-1003 CONFIGURE postgres');
+  expect(fitted('START', 'demo1-1000', 30)).toBe('demo1-1000 START');
 });
 
 test('work is counted by node', () => {
@@ -118,4 +121,14 @@ test('work is counted by node', () => {
   expect(found.get('a')).toEqual({ done: 1, all: 3, running: task('a', 'running') });
   expect(found.get('b')).toEqual({ done: 0, all: 1 });
   expect(found.has('c')).toBe(false);
+});
+
+test('tasks that wait are counted by their reason, those that could run first', () => {
+  const task = (...codes: string[]) => ({ waiting: codes.map((code) => ({ code, text: `for ${code}` })) });
+  const found = waitsOf([task('predecessor'), task('predecessor', 'node_busy'), task('predecessor'), task('node_busy'), task('workers_busy'), task('workers_busy'), task()]);
+  expect(found).toEqual([
+    { code: 'workers_busy', text: 'for workers_busy', count: 2 },
+    { code: 'node_busy', text: 'for node_busy', count: 1 },
+    { code: 'predecessor', text: 'for predecessor', count: 3 },
+  ]);
 });

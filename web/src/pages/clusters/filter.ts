@@ -1,5 +1,6 @@
 /** Which clusters are shown. */
 import type { Shapes } from '../../lib/api/client.ts';
+import { matchingText } from '../../lib/words.ts';
 
 export type Summary = Shapes['ClusterSummary'] & { clusterTemplate?: { name?: string }; description?: string; provider?: { name?: string } };
 
@@ -60,11 +61,5 @@ export function ordered(clusters: Summary[], order: Order | undefined): Summary[
 }
 
 /** Those that have all words somewhere. */
-export function matching(clusters: Summary[], text: string): Summary[] {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return clusters;
-  return clusters.filter((cluster) => {
-    const all = [cluster.name, cluster.id, cluster.ownerId, cluster.clusterTemplate?.name, cluster.status].join(' ').toLowerCase();
-    return words.every((word) => all.includes(word));
-  });
-}
+export const matching = (clusters: Summary[], text: string): Summary[] =>
+  matchingText(clusters, text, (cluster) => [cluster.name, cluster.id, cluster.ownerId, cluster.clusterTemplate?.name, cluster.status].join(' '));
