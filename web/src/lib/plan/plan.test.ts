@@ -4,6 +4,7 @@ import { ending, fitted } from './names.ts';
 import { workOfNodes } from './node_work.ts';
 import { scale } from './scale.ts';
 import { expected, extent, pieces, planned, ranks } from './schedule.ts';
+import { steered, stop } from './steer.ts';
 import { groupNodes, type Step } from './step.ts';
 import { waitsOf } from './waits.ts';
 
@@ -131,4 +132,15 @@ test('tasks that wait are counted by their reason, those that could run first', 
     { code: 'node_busy', text: 'for node_busy', count: 1 },
     { code: 'predecessor', text: 'for predecessor', count: 3 },
   ]);
+});
+
+test('arrow keys go to what is next in their way', () => {
+  const places = [{ id: 'a', x: 0, y: 0 }, { id: 'b', x: 100, y: 0 }, { id: 'c', x: 110, y: 50 }, { id: 'd', x: 400, y: 50 }, { id: 'e', x: 0, y: 100 }];
+  const to = (from: string, key: string, down = 2) => steered(places, from, key, { across: 4, down });
+  expect(['ArrowRight', 'ArrowDown', 'ArrowLeft', 'End', 'x'].map((key) => to('a', key))).toEqual(['b', 'e', undefined, 'e', undefined]);
+  expect(to('c', 'ArrowRight')).toBe('d');
+  expect(to('d', 'ArrowUp')).toBe('b');
+  // Lane by lane, however far aside what is in the next one begins.
+  expect(to('a', 'ArrowDown', 0.01)).toBe('c');
+  expect([stop(['a', 'b'], undefined, 'b'), stop(['a', 'b'], 'gone'), stop([], 'a')]).toEqual(['b', 'a', undefined]);
 });
