@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { extended, local } from '../cluster/act/lease.ts';
 import { possible, serviceOrder, sizeChange } from '../cluster/act/operation.ts';
 import { inGroup, matching, nextOrder, ordered, orderOf, type Summary } from '../clusters/filter.ts';
 import { empty, request, takeable, taken, type Step, type Template } from './request.ts';
@@ -77,4 +78,11 @@ test('what would help is filled in', () => {
   expect(after({ step: 'removeService', service: 'nginx' }).services).toEqual([]);
   expect(after({ step: 'hardwareType', name: 'small' }).hardwaretype).toBe('small');
   expect(after({ step: 'imageType', name: 'debian-12' }).imagetype).toBe('debian-12');
+});
+
+test('a lease is made longer from its end, or from now', () => {
+  const now = Date.UTC(2027, 0, 31, 12, 0, 30);
+  expect(extended(now + 1000, now, 60_000)).toBe(now + 61_000);
+  expect(extended(0, now, 60_000)).toBe(now + 60_000);
+  expect(new Date(local(now)).getTime()).toBe(now - 30_000);
 });
