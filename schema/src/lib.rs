@@ -35,6 +35,7 @@ mod keyring;
 mod known_secrets;
 mod machine_tasks;
 mod migrations;
+mod names;
 mod occurrences;
 mod output;
 mod ownership;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use cooperage_domain::cluster::{
     Account, Cluster, ClusterStatus, Maintenance, Node, NodeStatus, Progress, Taken, outputs, view,
 };
-use cooperage_domain::entity::{ClusterTemplate, Link, Provider, Service};
+use cooperage_domain::entity::{ClusterTemplate, Link, PriceList, Provider, Service};
 use cooperage_domain::id::{ClusterId, JobId, NodeId};
 use cooperage_domain::macros::{ClusterView, expand_link};
 use cooperage_domain::node_action::NodeAction;
@@ -39,6 +39,8 @@ pub struct ClusterDetails<'a> {
     progress: Option<Progress>,
     revision: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
+    price_per_hour: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     maintenance: Option<&'a Maintenance>,
@@ -54,8 +56,8 @@ pub struct ClusterDetails<'a> {
 }
 
 impl<'a> ClusterDetails<'a> {
-    /// Of a cluster at this time, in milliseconds since 1970, without its provider's secrets.
-    pub fn of(cluster: &'a Cluster, secrets: &SecretFields, now: i64) -> Self {
+    /// Of a cluster at this time, in milliseconds since 1970, without its provider's secrets, at its tenant's prices.
+    pub fn of(cluster: &'a Cluster, secrets: &SecretFields, prices: &PriceList, now: i64) -> Self {
         let macros = view(cluster);
         let nodes = cluster.nodes_by_number().into_iter();
         let job = cluster.latest_job();
@@ -78,6 +80,12 @@ impl<'a> ClusterDetails<'a> {
             links: cluster.template.links.iter().map(|link| expand_link(link, &macros, None)).collect(),
             progress: cluster.progress(),
             revision: cluster.sequence,
+            price_per_hour: price(
+                prices,
+                cluster.machines(),
+                &cluster.provider.base.name,
+                cluster.status.as_str(),
+            ),
             message: job.and_then(|job| job.message.as_deref()),
             maintenance: cluster.care.maintenance.as_ref(),
             parent: origins.parent.as_ref().map(|origin| origin.from),
@@ -105,6 +113,35 @@ impl LeaseLeft {
             expires_in: expires.saturating_sub(now).max(0),
             expiring: warned_from.is_some_and(|from| from <= now),
         })
+    }
+}
+
+/// What a cluster costs; nothing any more once it is terminated.
+fn price<'a>(
+    prices: &PriceList,
+    machines: impl IntoIterator<Item = (&'a str, usize)>,
+    provider: &str,
+    status: &str,
+) -> Option<f64> {
+    if status == ClusterStatus::Terminated.as_str() {
+        return None;
+    }
+    prices.of_all(machines, provider)
+}
+
+/// Adds to the summary of a cluster what it costs, where that is known.
+pub fn add_price(summary: &mut Value, prices: &PriceList) {
+    let (Some(status), Some(provider)) = (summary["status"].as_str(), summary["provider"]["name"].as_str())
+    else {
+        return;
+    };
+    let Some(machines) = summary["machines"].as_object() else { return };
+    let counted = machines.iter().map(|(hardware, count)| {
+        let count = count.as_u64().and_then(|count| usize::try_from(count).ok());
+        (hardware.as_str(), count.unwrap_or(0))
+    });
+    if let Some(price) = price(prices, counted, provider, status) {
+        summary["pricePerHour"] = price.into();
     }
 }
 

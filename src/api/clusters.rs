@@ -12,7 +12,7 @@ use super::ancestry::Ancestry;
 use super::audit::about;
 use super::body;
 use super::cluster_changes;
-use super::cluster_view::{ClusterDetails, add_lease_left, status};
+use super::cluster_view::{ClusterDetails, add_lease_left, add_price, status};
 use super::edge::{Keyed, StateTag};
 use super::export;
 use super::founding::{found, fresh_number};
@@ -71,9 +71,10 @@ async fn list(state: State, identity: Identity, query: web::Query<ListQuery>, pa
         .map(|word| word.trim().to_lowercase())
         .filter(|word| known.contains(&word.as_str()))
         .collect();
-    let mut rows = state
+    let (mut rows, prices) = state
         .blocking(move |state| {
             let owner = identity.owner_seen();
+            let prices = state.prices(&identity.tenant)?;
             let filter = ClusterFilter {
                 tenant: Some(identity.tenant),
                 owner,
@@ -83,7 +84,7 @@ async fn list(state: State, identity: Identity, query: web::Query<ListQuery>, pa
                 limit,
                 name: None,
             };
-            Ok(state.store.clusters(&filter)?)
+            Ok((state.store.clusters(&filter)?, prices))
         })
         .await?;
     let last = part.cut(&mut rows).map(|row| (row.created_ms, row.id.0));
@@ -92,7 +93,10 @@ async fn list(state: State, identity: Identity, query: web::Query<ListQuery>, pa
     let summaries: Result<Vec<Value>, _> =
         rows.iter().map(|row| serde_json::from_str(&row.summary)).collect();
     let mut summaries = summaries.map_err(Problem::internal)?;
-    summaries.iter_mut().for_each(|summary| add_lease_left(summary, now));
+    for summary in &mut summaries {
+        add_lease_left(summary, now);
+        add_price(summary, &prices);
+    }
     Ok(answer.json(summaries))
 }
 
@@ -160,13 +164,14 @@ struct Moment {
 async fn get(state: State, identity: Identity, id: web::Path<String>, moment: web::Query<Moment>) -> Answer {
     let now = state.cluster(&identity, &id).await?;
     let past = moment.into_inner().at;
-    let (shown, secrets) = state
+    let tenant = identity.tenant;
+    let (shown, secrets, prices) = state
         .blocking(move |state| {
             let shown = past.as_deref().map(|text| time_travel::at(state, &now, "at", text)).transpose()?;
-            Ok((shown.unwrap_or(now), SecretFields::load(state)?))
+            Ok((shown.unwrap_or(now), SecretFields::load(state)?, state.prices(&tenant)?))
         })
         .await?;
-    Ok(at_state(&shown).json(ClusterDetails::of(&shown, &secrets, state.clock.now())))
+    Ok(at_state(&shown).json(ClusterDetails::of(&shown, &secrets, &prices, state.clock.now())))
 }
 
 async fn get_status(state: State, identity: Identity, id: web::Path<String>) -> Answer {

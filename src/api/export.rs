@@ -3,6 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 use clap::ValueEnum;
+use cooperage_domain::entity::PriceList;
 use serde::Deserialize;
 
 use super::cluster_view::ClusterDetails;
@@ -34,7 +35,8 @@ pub async fn get(
     let services: Vec<String> =
         query.service.iter().flat_map(|list| list.split(',')).map(str::to_owned).collect();
     // Nothing of the provider is in an inventory.
-    let details = ClusterDetails::of(&cluster, &SecretFields::default(), state.clock.now());
+    let details =
+        ClusterDetails::of(&cluster, &SecretFields::default(), &PriceList::default(), state.clock.now());
     let details = serde_json::to_value(details).map_err(Problem::internal)?;
     let inventory = Inventory::of(&details).with_services(&services);
     let text = format.write(&inventory, query.port.unwrap_or(NODE_EXPORTER_PORT));

@@ -1,6 +1,5 @@
 //! What a change would do: nodes, services, tasks, time and money, without doing anything.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -8,7 +7,6 @@ use actix_web::HttpResponse;
 use cooperage_domain::cluster::{
     Cluster, ClusterRequest, Command, Event, Origins, Outlook, PlanPreview, create, decide,
 };
-use cooperage_domain::entity::HardwareType;
 use serde_json::json;
 
 use super::apply::refuse_cycles;
@@ -49,13 +47,10 @@ pub fn foretell(
     before: Option<&Cluster>,
     events: &[Event],
 ) -> Result<PlanPreview, Problem> {
-    let hardware: Vec<HardwareType> = state.store.entities(tenant)?;
-    let hardware: BTreeMap<&str, &HardwareType> =
-        hardware.iter().map(|hardware| (hardware.base.name.as_str(), hardware)).collect();
-    let price = |name: &str, provider: &str| hardware.get(name)?.price(provider);
+    let prices = state.prices(tenant)?;
     let outlook = Outlook {
         length: &|cluster, task| state.estimates.length(cluster, task),
-        price: &price,
+        prices: &prices,
         workers: NonZeroUsize::new(state.settings.workers.local).unwrap_or(NonZeroUsize::MIN),
     };
     let preview = cooperage_domain::cluster::preview(before, events, &outlook);

@@ -17,7 +17,7 @@ use cooperage_actors::journal::Journal;
 use cooperage_actors::registry::{FindError, Look, Registry, read};
 use cooperage_actors::task_log::TaskLog;
 use cooperage_domain::cluster::{self, Catalog};
-use cooperage_domain::entity::{Entity, Kind};
+use cooperage_domain::entity::{Entity, Kind, PriceList};
 use cooperage_domain::id::ClusterId;
 use cooperage_plugins::resources::PluginResources;
 use cooperage_schema::{SUPERADMIN, Store, Vault};
@@ -167,6 +167,14 @@ impl AppState {
             templates: self.entities(tenant)?,
             partials: self.entities(tenant)?,
         })
+    }
+
+    /// What a tenant's machines cost. Waits for the database.
+    ///
+    /// # Errors
+    /// When the database cannot be read, or holds what cannot be understood.
+    pub fn prices(&self, tenant: &str) -> Result<PriceList, Problem> {
+        Ok(self.entities(tenant)?.into_iter().collect())
     }
 
     fn entities<E: Entity>(&self, tenant: &str) -> Result<Vec<E>, Problem> {

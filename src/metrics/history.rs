@@ -203,7 +203,7 @@ fn totals(exposition: &str) -> Vec<Total> {
             let begins = |(label, begin): (&str, &str)| labels.contains(&format!("{label}=\"{begin}"));
             match part {
                 "" | "_sum" if figure.only.is_none_or(begins) => total.sum += value,
-                "_count" => total.count += value,
+                "_count" if figure.only.is_none_or(begins) => total.count += value,
                 _ => {}
             }
         }

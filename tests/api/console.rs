@@ -109,9 +109,14 @@ fn the_tree_has_the_cluster_that_was_made_and_its_nodes() {
     let found = actor(&tree, &cluster).unwrap();
     assert_eq!((&found["kind"], &found["state"]), (&json!("Cluster"), &json!("running")), "{found}");
     assert!(found["handled"].as_u64().unwrap() > 10, "{found}");
+    let name = house.admin().get(&format!("/v2/clusters/{id}")).ok()["name"].clone();
+    assert_eq!(found["name"], name);
+    let by_name = house.admin().get(&format!("/console/actors?filter={}", name.as_str().unwrap())).ok();
+    assert!(actor(&by_name, &cluster).is_some(), "found by what people call it: {by_name}");
     let nodes = tree["actors"].as_array().unwrap().iter();
     let nodes: Vec<_> = nodes.filter(|actor| actor["parent"] == cluster.as_str()).collect();
     assert_eq!(nodes.len(), 3, "{tree}");
+    assert!(nodes.iter().all(|node| node["name"].as_str().unwrap().contains('-')), "host names: {nodes:?}");
     for path in
         ["/registry", "/janitor", "/provisioner", "/fleet", "/health", "/callbacks", "/pools/superadmin"]
     {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::catalog::catalog;
-use crate::lab::{Server, apply};
+use crate::lab::{Client, Server, apply};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -27,6 +27,24 @@ fn priced() -> Value {
         "providermap": {"sim": {"flavor": "huge", "price": "10"}}});
     catalog.as_array_mut().unwrap().push(big);
     catalog
+}
+
+/// What a cluster of four small machines and a big one costs, by today's prices.
+fn costs(admin: &Client, id: &str) {
+    let told = || {
+        let listed = admin.get("/v2/clusters").ok()[0].clone();
+        let alone = admin.get(&format!("/v2/clusters/{id}")).ok();
+        assert_eq!(listed["machines"], json!({"small": 4, "big": 1}));
+        [listed["pricePerHour"].clone(), alone["pricePerHour"].clone()]
+    };
+    assert_eq!(told(), [json!(18.0), json!(18.0)]);
+    let mut big = admin.get("/v2/hardwaretypes/big").ok();
+    big["providermap"]["sim"]["price"] = json!("4.5");
+    admin.put("/v2/hardwaretypes/big", &big).ok();
+    assert_eq!(told(), [json!(12.5), json!(12.5)]);
+    big["providermap"]["sim"].as_object_mut().unwrap().remove("price");
+    admin.put("/v2/hardwaretypes/big", &big).ok();
+    assert_eq!(told(), [Value::Null, Value::Null], "the price of one is not known");
 }
 
 #[test]
@@ -63,6 +81,7 @@ fn a_cluster_is_laid_out_as_asked_and_says_why() {
         .map(|node| node["properties"]["hardwaretype"].as_str().unwrap())
         .collect();
     assert_eq!(hardware.iter().filter(|name| **name == "small").count(), 4, "{hardware:?}");
+    costs(&admin, &id);
 
     let placed = admin.get(&format!("/v2/clusters/{id}/placement?service=web")).ok();
     let here = placed.as_array().unwrap().iter().find(|one| one["isHere"] == true).unwrap();

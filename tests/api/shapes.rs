@@ -57,6 +57,7 @@ fn summary(summary: &Value) {
     let expected = json!({
         "expiring": false, "expiryWarned": false,
         "id": "00000001", "name": "farm", "description": "", "ownerId": "admin", "numNodes": 3, "status": "active",
+        "machines": {"small": 3},
         "provider": {"name": "sim", "description": "Simulated", "version": 1},
         "clusterTemplate": {"name": "farm", "description": "Web tier", "version": 1},
         "services": ["web", "worker"],

@@ -15,6 +15,7 @@ use super::job::{Job, Task};
 use super::state::{Cluster, Node};
 use super::taken::Taken;
 use super::words::words;
+use crate::entity::PriceList;
 use crate::id::NodeId;
 use crate::plan::{ClusterAction, Graph, Length, UnitId, predict, render, spread, stages};
 use crate::task::{NodeProperties, TaskName};
@@ -23,8 +24,8 @@ use crate::task::{NodeProperties, TaskName};
 pub struct Outlook<'a> {
     /// How long a task of a cluster takes.
     pub length: &'a dyn Fn(&Cluster, &Task) -> Length,
-    /// What a machine costs per hour: hardware type, provider.
-    pub price: &'a dyn Fn(&str, &str) -> Option<f64>,
+    /// What machines cost per hour.
+    pub prices: &'a PriceList,
     /// How many tasks run at once.
     pub workers: NonZeroUsize,
 }
@@ -280,7 +281,7 @@ fn price(before: Option<&Cluster>, after: &Cluster, outlook: &Outlook<'_>) -> Op
     let mut sum = |cluster: &Cluster| {
         wanted_nodes(cluster).fold(0.0, |sum, node| {
             let hardware = &node.properties.hardwaretype;
-            match (outlook.price)(hardware, &cluster.provider.base.name) {
+            match outlook.prices.of_one(hardware, &cluster.provider.base.name) {
                 Some(price) => {
                     is_known = true;
                     sum + price

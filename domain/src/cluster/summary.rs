@@ -1,5 +1,7 @@
 //! A cluster in one line of a list, as JSON in Coopr's shape.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -24,6 +26,8 @@ struct Summary<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     expiry_warned: Option<bool>,
     num_nodes: usize,
+    /// How many of them are of which hardware type.
+    machines: BTreeMap<&'a str, usize>,
     status: ClusterStatus,
     provider: &'a Base,
     cluster_template: &'a Base,
@@ -50,6 +54,16 @@ impl Cluster {
         serde_json::to_string(&self.summarized()).unwrap_or_default()
     }
 
+    /// How many machines it has, or is to have, of each hardware type.
+    #[must_use]
+    pub fn machines(&self) -> BTreeMap<&str, usize> {
+        let mut machines = BTreeMap::new();
+        for node in self.nodes.values() {
+            *machines.entry(node.properties.hardwaretype.as_str()).or_default() += 1;
+        }
+        machines
+    }
+
     fn summarized(&self) -> Summary<'_> {
         Summary {
             id: self.id,
@@ -61,6 +75,7 @@ impl Cluster {
             expiry_warning_time: self.warning_at(),
             expiry_warned: (self.expires != 0).then_some(self.warned_of == self.expires),
             num_nodes: self.nodes.len(),
+            machines: self.machines(),
             status: self.status,
             provider: &self.provider.base,
             cluster_template: &self.template.base,

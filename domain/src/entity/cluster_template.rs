@@ -59,6 +59,7 @@ pub struct TemplateName {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
 pub struct Defaults {
     /// Services, as names.
+    #[schema(required = false)]
     pub services: BTreeSet<String>,
     /// Provider name.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +74,7 @@ pub struct Defaults {
     #[serde(rename = "dnsSuffix", skip_serializing_if = "Option::is_none")]
     pub dns_suffix: Option<String>,
     /// Cluster configuration, with macros.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Object, required = false)]
     pub config: Map<String, Value>,
 }
 

@@ -7,6 +7,7 @@ mod base;
 mod cluster_template;
 mod image_type;
 mod plugin_type;
+mod price_list;
 mod provider;
 mod requirement;
 mod service;
@@ -21,6 +22,7 @@ pub use plugin_type::{
     AutomatorType, FieldSchema, ParameterSet, Parameters, PluginType, ProviderType, ResourceFormat,
     ResourceType,
 };
+pub use price_list::PriceList;
 pub use provider::Provider;
 pub use requirement::{Members, Requirement, Requirements, Scope};
 pub use service::{

@@ -7,6 +7,7 @@ use cooperage_domain::cluster::{
     Became, Cluster, Command, Outlook, PlanPreview, Rollout, ServiceChange, Task, create, decide, difference,
     preview,
 };
+use cooperage_domain::entity::HardwareType;
 use cooperage_domain::plan::Length;
 use cooperage_domain::task::TaskName;
 use serde_json::json;
@@ -23,8 +24,10 @@ fn look(before: Option<&Cluster>, events: &[cooperage_domain::cluster::Event]) -
         let mean = Duration::from_secs(if task.name.is_machine_task() { 10 } else { 1 });
         Length { mean, deviation: mean / 4, is_known: task.name != TaskName::Install }
     };
-    let price = |hardware: &str, provider: &str| (hardware == "small" && provider == "here").then_some(0.25);
-    let outlook = Outlook { length: &length, price: &price, workers: NonZeroUsize::new(8).unwrap() };
+    let hardware = json!([{"name": "small", "providermap": {"here": {"price": 0.25}}}]);
+    let hardware: Vec<HardwareType> = serde_json::from_value(hardware).unwrap();
+    let prices = hardware.into_iter().collect();
+    let outlook = Outlook { length: &length, prices: &prices, workers: NonZeroUsize::new(8).unwrap() };
     preview(before, events, &outlook).unwrap()
 }
 

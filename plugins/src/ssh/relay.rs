@@ -33,13 +33,15 @@ impl Relay {
             let Ok((near, _)) = listener.accept().await else { return };
             drop(listener);
             let _ = near.set_nodelay(true);
-            let (near_read, near_write) = near.into_split();
-            let (far_read, far_write) = node.into_split();
+            let (mut near_read, mut near_write) = near.into_split();
+            let (mut far_read, mut far_write) = node.into_split();
             // Either side's end is the end of both: SSH has no use for half a connection.
             tokio::select! {
-                () = pass(near_read, far_write, Some(&ended.0)) => {}
-                () = pass(far_read, near_write, None) => {}
+                () = pass(&mut near_read, &mut far_write, Some(&ended.0)) => {}
+                () = pass(&mut far_read, &mut near_write, None) => {}
             }
+            // Marked before the library sees it: it asks then whether the machine said no, or nothing at all.
+            drop(ended);
         });
         Ok(Self { port, passed, task: task.abort_handle() })
     }
@@ -82,7 +84,7 @@ impl Drop for Ended {
 }
 
 /// Passes bytes on until either side fails or ends, and counts them.
-async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, passed: Option<&Passed>) {
+async fn pass(from: &mut OwnedReadHalf, to: &mut OwnedWriteHalf, passed: Option<&Passed>) {
     let mut bytes = vec![0; READ_SIZE];
     while let Ok(length @ 1..) = from.read(&mut bytes).await {
         if to.write_all(&bytes[..length]).await.is_err() {

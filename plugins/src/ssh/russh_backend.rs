@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use russh::client::{self, Handle};
+use russh::client::{self, AuthResult, Handle};
 use russh::keys::{Algorithm, PrivateKeyWithHashAlg, PublicKeyOrCertificate, load_secret_key};
 use russh::{ChannelMsg, ChannelReadHalf, ChannelWriteHalf, Disconnect, Preferred, compression};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
@@ -94,14 +94,20 @@ async fn log_in(target: &Target) -> Result<RusshWire, SshError> {
     };
     let key = PrivateKeyWithHashAlg::new(identity, hash);
     let answer = handle.authenticate_publickey(&target.user, key).await.map_err(failed)?;
-    if !answer.success() {
-        return Err(SshError::AuthenticationRefused {
+    match answer {
+        AuthResult::Success => Ok(RusshWire { handle, address }),
+        // So the library also calls a connection that broke before there was an answer.
+        AuthResult::Failure { remaining_methods, .. }
+            if remaining_methods.is_empty() && handle.is_closed() =>
+        {
+            Err(failed(russh::Error::Disconnect))
+        }
+        AuthResult::Failure { .. } => Err(SshError::AuthenticationRefused {
             address,
             user: target.user.clone(),
             identity: target.identity_file.clone(),
-        });
+        }),
     }
-    Ok(RusshWire { handle, address })
 }
 
 /// Why the handshake failed, given the key the server showed, if it got so far.

@@ -80,13 +80,9 @@ async fn log_in(target: &Target) -> Result<WeztermWire, SshError> {
                 });
             }
             SessionEvent::Authenticate(_) => {
-                return Err(SshError::AuthenticationRefused {
-                    address: target.address(),
-                    user: target.user.clone(),
-                    identity: target.identity_file.clone(),
-                });
+                return Err(refused(target, &link));
             }
-            SessionEvent::Error(text) => return Err(session_fault(target, text)),
+            SessionEvent::Error(text) => return Err(session_fault(target, &link, text)),
         }
     }
     Err(failed("the session ended without a word".into()))
@@ -136,7 +132,7 @@ fn config(target: &Target, link: &Link) -> ConfigMap {
 }
 
 /// What the library's last words mean.
-fn session_fault(target: &Target, text: String) -> SshError {
+fn session_fault(target: &Target, link: &Link, text: String) -> SshError {
     let address = target.address();
     if text.contains("host key mismatch") {
         let found = text.split_whitespace().find(|word| word.starts_with("SHA256:")).unwrap_or("another key");
@@ -147,13 +143,22 @@ fn session_fault(target: &Target, text: String) -> SshError {
         };
     }
     if text.starts_with("authentication") {
-        return SshError::AuthenticationRefused {
-            address,
-            user: target.user.clone(),
-            identity: target.identity_file.clone(),
-        };
+        return refused(target, link);
     }
     SshError::Handshake { address, reason: text }
+}
+
+/// The key was refused. So the library also calls a connection that broke before there was an answer.
+fn refused(target: &Target, link: &Link) -> SshError {
+    let address = target.address();
+    if !link.relay.is_alive() {
+        return SshError::Handshake { address, reason: "the connection broke during the login".into() };
+    }
+    SshError::AuthenticationRefused {
+        address,
+        user: target.user.clone(),
+        identity: target.identity_file.clone(),
+    }
 }
 
 /// An authenticated connection.

@@ -71,6 +71,7 @@ over_every_way! {
     a_daemon_left_behind_neither_delays_nor_blocks
     a_cancel_ends_all_its_processes
     one_that_waits_can_be_cancelled
+    a_cancel_outlives_a_lost_connection
     one_that_takes_too_long_is_ended
     one_that_was_killed_is_not_run_again
     one_that_kills_itself_has_that_for_a_result
@@ -101,7 +102,8 @@ fn execution(server: &Sshd, key: &str, command: &str) -> Execution {
         key: key.into(),
         command: command.into(),
         files: Vec::new(),
-        limit: Duration::from_secs(50),
+        // With the time a cancel may take it is less than a test may: what never ends is told as such.
+        limit: Duration::from_secs(30),
         root: server.path("runs").display().to_string(),
     }
 }
@@ -131,10 +133,14 @@ impl Gate {
         Self { counter: server.path(&format!("{name}.count")), go: server.path(&format!("{name}.go")) }
     }
 
-    /// A command that counts its run, waits, and then does `after`.
+    /// A command that counts its run, waits, and then does `after`. It does not outlive the folder of a test that failed: without
+    /// the programs there it would wait without a pause.
     fn command(&self, before: &str, after: &str) -> String {
         let (counter, go) = (self.counter.display(), self.go.display());
-        format!("echo run >>{counter}\n{before}\nuntil [ -e {go} ]; do sleep 0.02; done\n{after}\n")
+        format!(
+            "echo run >>{counter}\n{before}\n\
+             until [ -e {go} ] || ! [ -e {counter} ]; do sleep 0.02; done\n{after}\n"
+        )
     }
 
     fn runs(&self) -> usize {
@@ -315,22 +321,43 @@ async fn a_cancel_ends_all_its_processes(way: Way) {
 }
 
 async fn one_that_waits_can_be_cancelled(way: Way) {
+    cancel_one_that_waits(way, false).await;
+}
+
+async fn a_cancel_outlives_a_lost_connection(way: Way) {
+    cancel_one_that_waits(way, true).await;
+}
+
+/// Cancels an execution that waits for another one; if wanted, the connection breaks on which the machine is to be told.
+async fn cancel_one_that_waits(way: Way, loses: bool) {
     let (server, pool) = (way.server(), way.pool());
+    let proxy = Proxy::to(&server.target(), Duration::ZERO).await;
     let (first, second) = (Gate::new(&server, "first"), Gate::new(&server, "second"));
-    let (target, cancel) = (server.target(), CancellationToken::new());
+    let (target, cancel) = (proxy.target(&server.target()), CancellationToken::new());
     let holding = execution(&server, "holds", &first.command("", ""));
     let waiting = execution(&server, "waits", &second.command("", ""));
-    let (held, ()) = tokio::join!(run(&pool, &server, &holding), async {
-        until("the first runs", || first.runs() == 1).await;
-        let prepared = server.path("runs/waits/prepared");
-        let (outcome, ()) = tokio::join!(execute(&pool, &target, &waiting, &(), &cancel), async {
-            until("the second waits", || lines_of(&prepared) == 1).await;
-            cancel.cancel();
-        });
+    // What fails while something else is waited for must say so at once.
+    let held = async { assert!(run(&pool, &server, &holding).await.unwrap().status.success()) };
+    let cancelled = async {
+        let outcome = execute(&pool, &target, &waiting, &(), &cancel).await;
         assert!(matches!(outcome, Err(SshError::Cancelled { .. })), "{outcome:?}");
+        assert!(server.path("runs/waits/cancelled").exists(), "the machine was not told");
         first.open();
+    };
+    let canceller = async {
+        let prepared = server.path("runs/waits/prepared");
+        until("the second waits", || lines_of(&prepared) == 1).await;
+        let before = proxy.connections();
+        cancel.cancel();
+        if loses {
+            until("the machine is being told", || proxy.connections() > before).await;
+            proxy.cut();
+        }
+    };
+    tokio::join!(held, async {
+        until("the first runs", || first.runs() == 1).await;
+        tokio::join!(cancelled, canceller);
     });
-    assert!(held.unwrap().status.success());
     let recorded = run(&pool, &server, &waiting).await.unwrap();
     assert_eq!(recorded.status.signal(), Some("TERM"));
     assert_eq!(second.runs(), 0);

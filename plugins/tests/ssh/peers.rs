@@ -18,6 +18,7 @@ over_every_backend! {
     a_closed_port_is_refused
     a_silent_peer_is_given_up
     a_peer_that_hangs_up_is_not_ssh
+    a_login_that_breaks_says_nothing_about_the_key
     a_peer_that_dies_in_the_middle_is_a_lost_connection
     a_slow_peer_is_served
 }
@@ -73,6 +74,20 @@ async fn a_peer_that_hangs_up_is_not_ssh(backend: Backend) {
     };
     let (fault, ()) = tokio::join!(connect(backend, &target), hang_up);
     assert!(matches!(fault.as_ref().err(), Some(SshError::Handshake { .. })), "{:?}", fault.err());
+}
+
+async fn a_login_that_breaks_says_nothing_about_the_key(backend: Backend) {
+    let server = Sshd::start();
+    let mut broken = 0;
+    for bytes in (1..100_000).step_by(97) {
+        let proxy = Proxy::that_breaks_after(&server.target(), bytes).await;
+        match connect(backend, &proxy.target(&server.target())).await {
+            Ok(_) => break,
+            Err(fault) => assert!(fault.is_transient(), "after {bytes} bytes: {fault:?}"),
+        }
+        broken += 1;
+    }
+    assert!(broken > 5, "a login says more than that");
 }
 
 async fn a_peer_that_dies_in_the_middle_is_a_lost_connection(backend: Backend) {

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use cooperage_plugins::ssh::Target;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::tcp::OwnedWriteHalf;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
@@ -22,6 +22,15 @@ pub struct Proxy {
 impl Proxy {
     /// Relays to `target`, in pieces of at most 1 KiB that each take `delay`.
     pub async fn to(target: &Target, delay: Duration) -> Self {
+        Self::relaying(target, delay, u64::MAX).await
+    }
+
+    /// Relays to `target` until the client said so many bytes, and then breaks the connection.
+    pub async fn that_breaks_after(target: &Target, bytes: u64) -> Self {
+        Self::relaying(target, Duration::ZERO, bytes).await
+    }
+
+    async fn relaying(target: &Target, delay: Duration, bytes: u64) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let proxy = Self {
             port: listener.local_addr().unwrap().port(),
@@ -37,10 +46,21 @@ impl Proxy {
                 let far = TcpStream::connect((Ipv4Addr::LOCALHOST, server)).await.unwrap();
                 connections.fetch_add(1, Ordering::SeqCst);
                 let (near_read, near_write) = near.into_split();
-                let (far_read, far_write) = far.into_split();
+                let (mut far_read, far_write) = far.into_split();
                 let cut = cut.lock().unwrap().clone();
                 let relay = async move {
-                    tokio::join!(pump(near_read, far_write, delay), pump(far_read, near_write, delay));
+                    let there = async {
+                        let mut near_read = near_read.take(bytes);
+                        pump(&mut near_read, far_write, delay).await;
+                        // Both ways break together.
+                        if near_read.limit() == 0 { Err(()) } else { Ok(()) }
+                    };
+                    let back = async {
+                        pump(&mut far_read, near_write, delay).await;
+                        Ok(())
+                    };
+                    // That it was broken is what was wanted.
+                    let _ = tokio::try_join!(there, back);
                 };
                 tokio::spawn(stop.clone().run_until_cancelled_owned(cut.run_until_cancelled_owned(relay)));
             }
@@ -72,7 +92,7 @@ impl Drop for Proxy {
     }
 }
 
-async fn pump(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, delay: Duration) {
+async fn pump(from: &mut (impl AsyncRead + Unpin), mut to: OwnedWriteHalf, delay: Duration) {
     let mut piece = [0; 1024];
     while let Ok(length @ 1..) = from.read(&mut piece).await {
         if !delay.is_zero() {

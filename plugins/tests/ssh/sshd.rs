@@ -59,8 +59,9 @@ impl Sshd {
         fs::copy(dir.path().join("login.pub"), dir.path().join("authorized")).unwrap();
         // The server wants the directory it locks itself into; installing it as a service makes it, too.
         let _ = fs::create_dir_all("/run/sshd");
-        let port = free_port();
         let environment = environment(dir.path());
+        // As late as can be: until the server has it, anybody else may be given it.
+        let port = free_port();
         fs::write(dir.path().join("config"), config(dir.path(), port, &environment)).unwrap();
         let log = fs::File::create(dir.path().join("log")).unwrap();
         let process = Command::new("/usr/sbin/sshd")

@@ -1,6 +1,7 @@
 //! The actors of this server, for its superadmin: which there are, what each does, its messages as they are handled, and a hand
 //! on it. What messages say is not shown. `socket.rs` follows; `view.rs` is what is shown.
 
+mod names;
 mod socket;
 mod view;
 
@@ -22,7 +23,8 @@ use super::identity::Identity;
 use super::problem::Problem;
 use super::routes::Routes;
 use super::state::AppState;
-use view::{Rates, Wanted};
+use names::Names;
+use view::{Actor, Rates, Wanted};
 
 type State = web::Data<AppState>;
 type Answer = Result<HttpResponse, Problem>;
@@ -73,16 +75,20 @@ async fn tree(state: State, query: web::Query<Query>) -> Answer {
     let at_rest = at_rest(&state).await?;
     tokio::time::sleep(GLANCE).await;
     let seen = rates.of(state.console.sample(&wanted.under));
-    Ok(HttpResponse::Ok().json(view::tree(&seen, &at_rest, &wanted, state.settings.console.faults)))
+    let mut names = Names::default();
+    names.learn(&state, seen.iter().map(Actor::path).chain(at_rest.iter().map(String::as_str))).await?;
+    Ok(HttpResponse::Ok().json(view::tree(&seen, &at_rest, &names, &wanted, state.settings.console.faults)))
 }
 
 async fn one(state: State, path: web::Path<String>, query: web::Query<Query>) -> Answer {
     let path = absolute(&path);
+    let mut names = Names::default();
+    names.learn(&state, [path.as_str()].into_iter()).await?;
     let Some(close) = state.console.examine(&path) else {
         let at_rest = at_rest(&state).await?;
         let found = at_rest.iter().find(|resting| **resting == path);
         let found = found.ok_or_else(|| unknown(&path))?;
-        return Ok(HttpResponse::Ok().json(view::Detail::passivated(found)));
+        return Ok(HttpResponse::Ok().json(view::Detail::passivated(found, &names)));
     };
     let look = query.seconds.map_or(GLANCE, |seconds| Duration::from_secs(seconds.min(LONGEST_LOOK)));
     let mut rates = Rates::default();
@@ -90,7 +96,7 @@ async fn one(state: State, path: web::Path<String>, query: web::Query<Query>) ->
     tokio::time::sleep(look).await;
     let seen = rates.of(state.console.sample(&path));
     let actor = view::newest_at(&seen, &path).ok_or_else(|| unknown(&path))?;
-    Ok(HttpResponse::Ok().json(view::Detail::new(actor.clone(), &close.latencies())))
+    Ok(HttpResponse::Ok().json(view::Detail::new(actor.clone(), &names, &close.latencies())))
 }
 
 /// Clusters that are not live, by the paths at which their actors would live, newest first.

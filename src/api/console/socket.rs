@@ -22,7 +22,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::{Instant, MissedTickBehavior};
 
-use super::view::{self, Detail, Message, Rates, Wanted};
+use super::names::Names;
+use super::view::{self, Actor, Detail, Message, Rates, Wanted};
 use super::{State, absolute, at_rest};
 use crate::api::audit;
 use crate::api::identity::Identity;
@@ -74,8 +75,16 @@ pub async fn open(
     })?;
     let (answer, session, frames) = web_socket::open(&request, body)?;
     let look = state.console.look();
-    let visit =
-        Visit { state, identity, session, watch: None, close: None, tail: None, gathered: Vec::new() };
+    let visit = Visit {
+        state,
+        identity,
+        session,
+        watch: None,
+        close: None,
+        tail: None,
+        gathered: Vec::new(),
+        names: Names::default(),
+    };
     actix_web::rt::spawn(async move {
         visit.last(frames).await;
         drop((place, look));
@@ -112,6 +121,7 @@ struct Visit {
     close: Option<(String, Rates, Examination)>,
     tail: Option<Tail>,
     gathered: Vec<Message>,
+    names: Names,
 }
 
 /// Why it ends.
@@ -205,7 +215,11 @@ impl Visit {
         }
         let at_rest = at_rest(&self.state).await.unwrap_or_default();
         match at_rest.contains(&path) {
-            true => self.say(&json!({"detail": Detail::passivated(&path)})).await,
+            true => {
+                // Without a name there is still its path.
+                let _ = self.names.learn(&self.state, [path.as_str()].into_iter()).await;
+                self.say(&json!({"detail": Detail::passivated(&path, &self.names)})).await
+            }
             false => self.say(&json!({"gone": path})).await,
         }
     }
@@ -261,7 +275,12 @@ impl Visit {
         }
         watch.beats += 1;
         let seen = watch.rates.of(self.state.console.sample(&watch.wanted.under));
-        let tree = view::tree(&seen, &watch.at_rest, &watch.wanted, self.state.settings.console.faults);
+        let live = seen.iter().map(Actor::path);
+        let paths = live.chain(watch.at_rest.iter().map(String::as_str));
+        // Without names there are still paths.
+        let _ = self.names.learn(&self.state, paths).await;
+        let tree =
+            view::tree(&seen, &watch.at_rest, &self.names, &watch.wanted, self.state.settings.console.faults);
         self.say(&json!({"tree": tree})).await
     }
 
@@ -273,7 +292,9 @@ impl Visit {
             self.close = None;
             return self.say(&gone).await;
         };
-        let detail = Detail::new(actor.clone(), &close.latencies());
+        // Without a name there is still its path.
+        let _ = self.names.learn(&self.state, [path.as_str()].into_iter()).await;
+        let detail = Detail::new(actor.clone(), &self.names, &close.latencies());
         self.say(&json!({"detail": detail})).await
     }
 }

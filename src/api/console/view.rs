@@ -7,6 +7,8 @@ use cooperage_actors::console::{
 };
 use serde::Serialize;
 
+use super::names::Names;
+
 /// Actors that are shown at once if nobody says otherwise, and at most.
 const SHOWN: usize = 1000;
 const MOST_SHOWN: usize = 10_000;
@@ -16,7 +18,7 @@ const MOST_SHOWN: usize = 10_000;
 pub struct Wanted {
     /// At and below this path.
     pub under: String,
-    /// Whose path or kind has this text, in lower case.
+    /// Whose path, kind or name has this text, in lower case.
     filter: String,
     limit: usize,
 }
@@ -31,10 +33,9 @@ impl Wanted {
         }
     }
 
-    fn matches(&self, path: &str, kind: &str) -> bool {
-        self.filter.is_empty()
-            || path.to_lowercase().contains(&self.filter)
-            || kind.to_lowercase().contains(&self.filter)
+    fn matches(&self, actor: &Actor) -> bool {
+        let words = [actor.path.as_str(), actor.kind, actor.name.as_deref().unwrap_or_default()];
+        self.filter.is_empty() || words.iter().any(|word| word.to_lowercase().contains(&self.filter))
     }
 }
 
@@ -45,6 +46,8 @@ pub struct Actor {
     path: String,
     /// The path of what it belongs to; `null`: the server.
     parent: Option<String>,
+    /// What people call the cluster or the node.
+    name: Option<String>,
     kind: &'static str,
     state: &'static str,
     waiting: usize,
@@ -73,6 +76,7 @@ impl Actor {
         Self {
             path: sample.path.to_string(),
             parent: parent(&sample.path),
+            name: None,
             kind: sample.kind,
             state: match sample.state {
                 ActorState::Running => "running",
@@ -99,6 +103,7 @@ impl Actor {
         Self {
             path: path.to_owned(),
             parent: None,
+            name: None,
             kind: "Cluster",
             state: "passivated",
             waiting: 0,
@@ -110,6 +115,17 @@ impl Actor {
             fault: None,
             restartable: false,
         }
+    }
+
+    /// With what people call it.
+    fn called(mut self, names: &Names) -> Self {
+        self.name = names.of(&self.path).map(str::to_owned);
+        self
+    }
+
+    /// Where it lives.
+    pub fn path(&self) -> &str {
+        &self.path
     }
 }
 
@@ -142,7 +158,7 @@ pub struct Tree {
 }
 
 /// Live actors and clusters at rest, by path.
-pub fn tree(seen: &[Actor], at_rest: &[String], wanted: &Wanted, faults: bool) -> Tree {
+pub fn tree(seen: &[Actor], at_rest: &[String], names: &Names, wanted: &Wanted, faults: bool) -> Tree {
     let live: BTreeSet<&str> = seen.iter().map(|actor| actor.path.as_str()).collect();
     let under = if wanted.under == "/" { "" } else { wanted.under.as_str() };
     let resting = at_rest.iter().filter(|path| {
@@ -151,7 +167,8 @@ pub fn tree(seen: &[Actor], at_rest: &[String], wanted: &Wanted, faults: bool) -
     });
     let mut actors: Vec<Actor> = seen.to_vec();
     actors.extend(resting.map(|path| Actor::passivated(path)));
-    actors.retain(|actor| wanted.matches(&actor.path, actor.kind));
+    let mut actors: Vec<Actor> = actors.into_iter().map(|actor| actor.called(names)).collect();
+    actors.retain(|actor| wanted.matches(actor));
     actors.sort_by(|a, b| a.path.cmp(&b.path));
     let total = actors.len();
     actors.truncate(wanted.limit);
@@ -216,19 +233,19 @@ pub struct Detail {
 
 impl Detail {
     /// With what was measured.
-    pub fn new(actor: Actor, latencies: &[Latency]) -> Self {
+    pub fn new(actor: Actor, names: &Names, latencies: &[Latency]) -> Self {
         let pair = |it: &Latency| Pair {
             from: it.from,
             to: it.to,
             waited: Times::new(&it.waited),
             taken: Times::new(&it.taken),
         };
-        Self { actor, latencies: latencies.iter().map(pair).collect() }
+        Self { actor: actor.called(names), latencies: latencies.iter().map(pair).collect() }
     }
 
     /// Of a cluster that rests.
-    pub fn passivated(path: &str) -> Self {
-        Self { actor: Actor::passivated(path), latencies: Vec::new() }
+    pub fn passivated(path: &str, names: &Names) -> Self {
+        Self { actor: Actor::passivated(path).called(names), latencies: Vec::new() }
     }
 }
 
@@ -322,9 +339,10 @@ mod tests {
         let live = ["/clusters/1", "/clusters/1/nodes/a", "/clusters/2"];
         let seen = live.iter().zip(1..).map(|(path, number)| sample(path, number, 0, 0, 0)).collect();
         let seen = rates.of(seen);
+        let names = Names::from([("/clusters/2", "shop"), ("/clusters/3", "Forum")]);
         let at_rest = ["/clusters/2".to_owned(), "/clusters/3".to_owned()];
         let paths = |wanted: &Wanted| {
-            let tree = tree(&seen, &at_rest, wanted, false);
+            let tree = tree(&seen, &at_rest, &names, wanted, false);
             let paths: Vec<_> = tree.actors.iter().map(|it| format!("{} {}", it.path, it.state)).collect();
             (paths, tree.total)
         };
@@ -337,6 +355,8 @@ mod tests {
         ];
         assert_eq!(paths(&all).0, expected);
         assert_eq!(paths(&Wanted::new(None, Some("NODE".to_owned()), None)).0, expected[1..2]);
+        let forum = paths(&Wanted::new(None, Some("forum".to_owned()), None)).0;
+        assert_eq!(forum, expected[3..], "found by its name");
         let cut = paths(&Wanted::new(Some("clusters/".to_owned()), None, Some(1)));
         assert_eq!((cut.0.len(), cut.1), (1, 4), "how many there are is told");
         assert_eq!(parent("/clusters/1/nodes/a").as_deref(), Some("/clusters/1"));

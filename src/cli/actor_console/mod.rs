@@ -75,6 +75,7 @@ fn table(tree: &Value, wide: bool) -> String {
     let row = |actor: &Actor| {
         [
             actor.path.clone(),
+            actor.name.clone().unwrap_or_default(),
             actor.kind.clone(),
             actor.state.clone(),
             actor.waiting.to_string(),
@@ -83,19 +84,20 @@ fn table(tree: &Value, wide: bool) -> String {
             actor.restarts.to_string(),
         ]
     };
-    let head = ["PATH", "KIND", "STATE", "WAITING", "MSG/S", "BUSY", "RESTARTS"];
+    let head = ["PATH", "NAME", "KIND", "STATE", "WAITING", "MSG/S", "BUSY", "RESTARTS"];
     if !wide {
         let mut table = Table::new(head);
         actors.for_each(|actor| table.row(row(&actor)));
         return table.render("no actors");
     }
-    let [path, kind, state, waiting, rate, busy, restarts] = head;
-    let mut table = Table::new([path, kind, state, waiting, rate, busy, restarts, "HANDLED", "LAST ERROR"]);
+    let [path, name, kind, state, waiting, rate, busy, restarts] = head;
+    let mut table =
+        Table::new([path, name, kind, state, waiting, rate, busy, restarts, "HANDLED", "LAST ERROR"]);
     for actor in actors {
-        let [path, kind, state, waiting, rate, busy, restarts] = row(&actor);
+        let [path, name, kind, state, waiting, rate, busy, restarts] = row(&actor);
         let handled = actor.handled.to_string();
         let error = actor.last_error.unwrap_or_default();
-        table.row([path, kind, state, waiting, rate, busy, restarts, handled, error]);
+        table.row([path, name, kind, state, waiting, rate, busy, restarts, handled, error]);
     }
     table.render("no actors")
 }

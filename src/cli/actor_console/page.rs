@@ -22,6 +22,7 @@ const DELAY: u64 = 1000;
 pub struct Actor {
     pub path: String,
     pub parent: Option<String>,
+    pub name: Option<String>,
     pub kind: String,
     pub state: String,
     pub waiting: u64,

@@ -80,11 +80,15 @@ fn color_of(state: &str) -> Style {
     }
 }
 
-/// A node is written below its cluster.
+/// What people call it, a cluster with its id; otherwise its path. A node is written below its cluster.
 fn name(actor: &Actor) -> String {
-    match &actor.parent {
-        Some(parent) => format!("  {}", actor.path.strip_prefix(parent.as_str()).unwrap_or(&actor.path)),
-        None => actor.path.clone(),
+    match (&actor.parent, &actor.name) {
+        (Some(_), Some(name)) => format!("  {name}"),
+        (Some(parent), None) => {
+            format!("  {}", actor.path.strip_prefix(parent.as_str()).unwrap_or(&actor.path))
+        }
+        (None, Some(name)) => format!("{name} {}", actor.path.rsplit('/').next().unwrap_or_default()),
+        (None, None) => actor.path.clone(),
     }
 }
 
@@ -129,7 +133,8 @@ fn draw_detail(page: &Page, frame: &mut Frame<'_>, area: Rect) {
 fn detail_lines(detail: &Detail) -> Vec<Line<'static>> {
     let actor = &detail.actor;
     let mut lines = vec![
-        Line::styled(actor.path.clone(), bold()),
+        Line::styled(actor.name.clone().unwrap_or_else(|| actor.path.clone()), bold()),
+        Line::styled(actor.path.clone(), tint(Color::DarkGray)),
         Line::styled(
             format!(
                 "{}, {}: {} messages handled, {} wait",

@@ -69,7 +69,7 @@ fn table(summaries: &[Summary], is_wide: bool) -> String {
     let mut table = Table::wide(
         is_wide,
         ["ID", "NAME", "TEMPLATE", "NODES", "STATUS", "PROGRESS", "OWNER", "CREATED", "EXPIRES"],
-        ["PROVIDER", "SERVICES", "DESCRIPTION"],
+        ["PRICE/H", "PROVIDER", "SERVICES", "DESCRIPTION"],
     );
     for cluster in summaries {
         let expires = expires(cluster.expire_time, cluster.expiring);
@@ -85,9 +85,15 @@ fn table(summaries: &[Summary], is_wide: bool) -> String {
             expires,
         ];
         let services = cluster.services.join(", ");
-        table.wide_row(cells, [cluster.provider.name.clone(), services, cluster.description.clone()]);
+        let price = cluster.price_per_hour.map(price).unwrap_or_default();
+        table.wide_row(cells, [price, cluster.provider.name.clone(), services, cluster.description.clone()]);
     }
     table.render("no clusters; create one with `cooperage cluster create NAME --template T --size N`")
+}
+
+/// What it costs per hour, in whatever money the operator counts.
+pub(super) fn price(per_hour: f64) -> String {
+    format!("{per_hour:.4}")
 }
 
 /// When a lease ends, and whether that is soon.

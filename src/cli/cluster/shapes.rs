@@ -47,6 +47,8 @@ pub struct Summary {
     /// Free text.
     #[serde(default)]
     pub description: String,
+    /// What it costs per hour, where that is known.
+    pub price_per_hour: Option<f64>,
     /// How far its latest job is.
     pub progress: Option<Progress>,
 }
@@ -107,6 +109,8 @@ pub struct Details {
     pub latest_job_id: Option<String>,
     /// What the last job has to say.
     pub message: Option<String>,
+    /// What it costs per hour, where that is known.
+    pub price_per_hour: Option<f64>,
     /// Where people find it.
     #[serde(default)]
     pub links: Vec<Link>,

@@ -10,7 +10,7 @@ use super::ancestry;
 use super::care::Maintenance;
 use super::find;
 use super::lease;
-use super::list::{expires, progress};
+use super::list::{expires, price, progress};
 use super::shapes::{Details, Node};
 use crate::cli::args::{Seen, ShowArgs};
 use crate::cli::client::{Client, segment, understood};
@@ -113,6 +113,7 @@ fn text(details: &Details, children: &[String], is_wide: bool) -> String {
     field("provider", &details.provider.name);
     field("created", &local_time(details.create_time));
     field("expires", &expires);
+    field("price", &details.price_per_hour.map(per_hour).unwrap_or_default());
     field("progress", &details.progress.as_ref().map(progress).unwrap_or_default());
     field("message", details.message.as_deref().unwrap_or_default());
     field("left alone", &details.maintenance.as_ref().map(Maintenance::text).unwrap_or_default());
@@ -128,6 +129,11 @@ fn text(details: &Details, children: &[String], is_wide: bool) -> String {
     text.push('\n');
     text.push_str(&nodes_table(&details.nodes, is_wide));
     text
+}
+
+/// `0.5000 per hour`
+fn per_hour(of_all: f64) -> String {
+    format!("{} per hour", price(of_all))
 }
 
 /// Nodes as a table.

@@ -4,11 +4,14 @@
 Its order comes as JSON on standard input; what it says goes out as JSON, an object with one key a line. Which node has
 which machine is a link in the state folder, named after the machine and made in one step. So any call may come again, after
 a crash in any place, and finds what the first one did.
+
+Needs ssh-keyscan (Debian: openssh-client).
 """
 
 import json
 import os
 import socket
+import subprocess
 import sys
 import time
 
@@ -64,7 +67,9 @@ def create(order):
 def lent(order, host):
     # Without identityfile the server logs in with its own key: serverKey is to stand in each machine's authorized_keys.
     say("log", f"{host} must know the key {order['serverKey'][:40]}...")
-    return {"result": {"providerid": host, "ssh-auth": {"user": order["config"].get("sshuser", "root")}}}
+    _, _, port = fields(order)
+    login = {"user": order["config"].get("sshuser", "root"), "port": port or 22}
+    return {"result": {"providerid": host, "ssh-auth": login}}
 
 
 def confirm(order):
@@ -77,7 +82,22 @@ def confirm(order):
         except OSError as fault:
             say("progress", f"{host}:{port} does not answer yet: {fault}")
             time.sleep(1)
-    return {"ipaddresses": {"access_v4": host, "bind_v4": host}}
+    report = {"ipaddresses": {"access_v4": host, "bind_v4": host}}
+    key = host_key(host, port or 22)
+    if key:
+        report["result"] = {"ssh_host_keys": {"ed25519": key}}
+    else:
+        say("log", f"{host} shows no ed25519 host key, so the server logs in to it for nothing")
+    return report
+
+
+def host_key(host, port):
+    """Who the machine is: believed now, when it is lent, and compared by the server at each login from then on."""
+    asked = ["ssh-keyscan", "-T", "3", "-t", "ed25519", "-p", str(port), host]
+    for line in subprocess.run(asked, capture_output=True, text=True, check=False).stdout.splitlines():
+        if " ssh-ed25519 " in line:
+            return line.split(" ", 1)[1]
+    return None
 
 
 def delete(order):

@@ -53,8 +53,11 @@ const NUDGES: [Duration; 5] = [
     Duration::from_secs(5),
     Duration::from_secs(15),
 ];
-/// How long ending an execution on a machine may take, once nobody wants it any more.
-const CANCEL_LIMIT: Duration = Duration::from_secs(15);
+/// How long ending an execution on a machine may take, once nobody wants it any more. Who cancels a task gives its plugin up
+/// after 30 s.
+const CANCEL_LIMIT: Duration = Duration::from_secs(25);
+/// How long one try of it may take, its grace included: a connection that hangs must leave time for another one.
+const CANCEL_TRY_LIMIT: Duration = Duration::from_secs(12);
 
 /// An execution that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -175,8 +178,22 @@ async fn ask(
     }
 }
 
-/// Ends an execution on its machine.
+/// Ends an execution on its machine. A word that is lost on the way would let one that waits there run later, although
+/// nobody wants it; so it is said again until it was heard.
 async fn end(pool: &SshPool, target: &Target, execution: &Execution) -> Result<(), SshError> {
+    let mut failures = 0;
+    loop {
+        match tokio::time::timeout(CANCEL_TRY_LIMIT, try_to_end(pool, target, execution)).await {
+            Ok(Err(fault)) if fault.is_transient() => {}
+            Ok(outcome) => return outcome,
+            Err(_) => {}
+        }
+        tokio::time::sleep(BACK_OFF[failures.min(BACK_OFF.len() - 1)]).await;
+        failures += 1;
+    }
+}
+
+async fn try_to_end(pool: &SshPool, target: &Target, execution: &Execution) -> Result<(), SshError> {
     let connection = pool.lease(target).await?;
     let script = script::cancel(execution, &Uuid::new_v4().simple().to_string());
     connection.run(&script, None, &mut (), &CancellationToken::new()).await?;

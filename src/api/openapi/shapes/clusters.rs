@@ -1,5 +1,7 @@
 //! Clusters, their nodes, jobs and logs.
 
+use std::collections::BTreeMap;
+
 use cooperage_domain::cluster::Taken;
 use cooperage_domain::entity::{ClusterTemplate, Link, Provider};
 use cooperage_domain::task::NodeProperties;
@@ -51,6 +53,12 @@ pub struct ClusterSummary {
     /// `pending`, `active`, `incomplete`, `inconsistent` or `terminated`.
     status: String,
     num_nodes: u64,
+    /// How many of them are of which hardware type.
+    machines: BTreeMap<String, u64>,
+    /// What its machines cost per hour at today's prices, in whatever money hardware types are priced in; absent where one of
+    /// them has no price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    price_per_hour: Option<f64>,
     /// The cluster it is built upon; absent where it is built upon none.
     #[serde(skip_serializing_if = "Option::is_none")]
     parent: Option<String>,
@@ -99,6 +107,10 @@ pub struct Cluster {
     progress: Option<Progress>,
     /// Number of the last of its events that is seen here.
     revision: u64,
+    /// What its machines cost per hour at today's prices, in whatever money hardware types are priced in; absent where one of
+    /// them has no price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    price_per_hour: Option<f64>,
     /// Why the latest job ended as it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,

@@ -11,6 +11,8 @@ pub struct LiveActor {
     path: String,
     /// The path of what it belongs to; `null`: the server.
     parent: Option<String>,
+    /// What people call the cluster, or the host name of the node; `null` for all others.
+    name: Option<String>,
     /// `Cluster`, `Node`, `WorkerPool` …
     kind: String,
     /// `running`, `paused`, `stopping`, or `passivated`: a cluster at rest, without an actor.

@@ -10,6 +10,8 @@ test('times have few digits', () => {
 test('a node is called without its cluster, and both belong to it', () => {
   expect(nameOf(actor('/clusters/1/nodes/a', '/clusters/1'))).toBe('/nodes/a');
   expect(nameOf(actor('/registry'))).toBe('/registry');
+  expect(nameOf({ ...actor('/clusters/1'), name: 'shop' })).toBe('shop 1');
+  expect(nameOf({ ...actor('/clusters/1/nodes/a', '/clusters/1'), name: 'shop-1000.lab' })).toBe('shop-1000.lab');
   expect(['/clusters/12/nodes/a', '/clusters/12', '/registry'].map(clusterOf)).toEqual(['12', '12', undefined]);
 });
 

@@ -43,8 +43,11 @@ export function duration(us: number): string {
   return `${(us / 1_000_000).toFixed(1)} s`;
 }
 
-/** What an actor is called among its like: a node without the path of its cluster. */
-export const nameOf = (actor: Actor): string => (actor.parent && actor.path.startsWith(actor.parent) ? actor.path.slice(actor.parent.length) : actor.path);
+/** What an actor is called among its like: as people call it, a cluster with its id; or its path, that of a node without its cluster's. */
+export function nameOf(actor: Actor): string {
+  if (actor.name) return actor.parent ? actor.name : `${actor.name} ${actor.path.slice(actor.path.lastIndexOf('/') + 1)}`;
+  return actor.parent && actor.path.startsWith(actor.parent) ? actor.path.slice(actor.parent.length) : actor.path;
+}
 
 /** The cluster whose actor or node's actor lives there. */
 export const clusterOf = (path: string): string | undefined => /^\/clusters\/(\d+)/.exec(path)?.[1];

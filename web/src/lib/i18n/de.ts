@@ -130,6 +130,8 @@ export const de: Words = {
     owner: 'Besitzer',
     template: 'Vorlage',
     nodes: 'Knoten',
+    costs: 'Kosten je Stunde',
+    anHour: (price) => `${price} in der Stunde`,
     lease: 'Frist',
     progress: 'Fortschritt',
     created: 'Erstellt',

@@ -129,6 +129,8 @@ export const en = {
     owner: 'Owner',
     template: 'Template',
     nodes: 'Nodes',
+    costs: 'Cost per hour',
+    anHour: (price: string) => `${price} an hour`,
     lease: 'Lease',
     progress: 'Progress',
     created: 'Created',

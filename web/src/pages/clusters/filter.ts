@@ -18,7 +18,7 @@ const MEMBERS: Record<Group, (cluster: Summary) => boolean> = {
 export const inGroup = (clusters: Summary[], group: Group): Summary[] => clusters.filter(MEMBERS[group]);
 
 /** What clusters are put in order by; without any the newest comes first, as the server has them. */
-export const COLUMNS = ['name', 'state', 'template', 'nodes', 'owner', 'lease'] as const;
+export const COLUMNS = ['name', 'state', 'template', 'nodes', 'cost', 'owner', 'lease'] as const;
 export type Column = (typeof COLUMNS)[number];
 export interface Order {
   by: Column;
@@ -32,6 +32,7 @@ const VALUES: Record<Column, (cluster: Summary) => string | number> = {
   state: (cluster) => URGENCY.indexOf(cluster.status),
   template: (cluster) => cluster.clusterTemplate?.name ?? '',
   nodes: (cluster) => cluster.numNodes,
+  cost: (cluster) => cluster.pricePerHour ?? 0,
   owner: (cluster) => cluster.ownerId,
   lease: (cluster) => cluster.expireTime || Number.MAX_SAFE_INTEGER,
 };
