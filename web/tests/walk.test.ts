@@ -129,12 +129,29 @@ test('it grows, and nobody is surprised', async () => {
   await page.getByRole('button', { name: 'Change the size' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('comes').waitFor();
+  expect(await dialog.getByRole('spinbutton', { name: 'Machines' }).evaluate((field) => field.matches(':focus'))).toBe(true);
   expect(await barriers(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Change the size' }).click();
   await dialog.waitFor({ state: 'detached' });
   await page.getByRole('link', { name: 'Overview' }).click();
   await page.locator('article').nth(3).waitFor();
   await page.locator('h1 + .badge', { hasText: 'active' }).waitFor({ timeout: 120_000 });
+});
+
+test('its nodes are written down for other programs', async () => {
+  const { page } = it;
+  await page.getByRole('button', { name: 'Actions' }).click();
+  await page.getByRole('menuitem', { name: 'Export' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('ansible_host').first().waitFor();
+  await dialog.getByRole('combobox', { name: 'Export' }).selectOption('Prometheus');
+  await dialog.getByText(':9100').first().waitFor();
+  expect(await barriers(page)).toEqual([]);
+  const [saved] = await Promise.all([page.waitForEvent('download'), dialog.getByRole('button', { name: 'Save as a file' }).click()]);
+  expect(saved.suggestedFilename()).toBe('walk-targets.json');
+  const groups = JSON.parse(readFileSync(await saved.path(), 'utf8')) as { targets: string[] }[];
+  expect(new Set(groups.flatMap((group) => group.targets)).size).toBe(4);
+  await page.keyboard.press('Escape');
 });
 
 test.skipIf(!killFile)('a server that is gone is told, and comes back', async () => {

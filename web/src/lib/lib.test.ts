@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { EventReader } from './live/sse.ts';
 import { Turn } from './live/turn.ts';
-import { format, parse, type Route } from './route.ts';
+import { format, parse, subject, type Route } from './route.ts';
 import { duration } from './time.ts';
 
 test('every address is read as it was written', () => {
@@ -18,6 +18,14 @@ test('every address is read as it was written', () => {
   expect(parse('/')).toEqual({ page: 'clusters' });
   expect(parse('/clusters/1/nonsense').page).toBe('missing');
   expect(parse('/catalog/services/a/x').page).toBe('missing');
+});
+
+test('parts of a page are of the same', () => {
+  const of = (path: string) => subject(parse(path));
+  expect(of('/clusters/1/logs')).toBe(of('/clusters/1'));
+  expect(of('/clusters/2')).not.toBe(of('/clusters/1'));
+  expect(of('/catalog/services/nginx')).toBe(of('/catalog/services'));
+  expect(of('/new/web')).not.toBe(of('/new'));
 });
 
 test('events are whole wherever the stream is cut', () => {

@@ -66,6 +66,22 @@ export function parse(path: string): Route {
   }
 }
 
+/** Of what a page is: its parts, and what is asked for behind the `?`, are of the same. */
+export function subject(route: Route): string {
+  switch (route.page) {
+    case 'cluster':
+      return `cluster ${route.id}`;
+    case 'catalog':
+      return `catalog ${route.kind}`;
+    case 'new':
+      return `new ${route.template ?? ''}`;
+    case 'missing':
+      return `missing ${route.path}`;
+    default:
+      return route.page;
+  }
+}
+
 const joined = (...parts: (string | number | undefined)[]): string =>
   '/' + parts.filter((part) => part !== undefined).map((part) => encodeURIComponent(part)).join('/');
 

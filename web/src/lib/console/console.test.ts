@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bars, clusterOf, duration, kept, nameOf, type Actor } from './message.ts';
+import { bars, busiest, clusterOf, duration, kept, nameOf, type Actor } from './message.ts';
 
 const actor = (path: string, parent: string | null = null): Actor => ({ path, parent }) as Actor;
 
@@ -25,4 +25,10 @@ test('steps without any have no bar, and the longest is whole', () => {
     { belowUs: 4, count: 1, part: 0.25 },
   ]);
   expect(bars([])).toEqual([]);
+});
+
+test('whose messages wait comes first, and who rests not at all', () => {
+  const at = (path: string, state: string, waiting: number, busy: number) => ({ path, state, waiting, busy, perSecond: 0 }) as Actor;
+  const found = busiest([at('a', 'running', 0, 0.1), at('b', 'passivated', 0, 0), at('c', 'running', 3, 0), at('d', 'running', 0, 0.9)]);
+  expect(found.map((one) => one.path)).toEqual(['c', 'd', 'a']);
 });

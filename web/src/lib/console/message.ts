@@ -62,3 +62,7 @@ export function bars(steps: Shapes['LatencyStep'][]): { belowUs: number; count: 
   const most = Math.max(1, ...steps.map((step) => step.count));
   return steps.filter((step) => step.count > 0).map((step) => ({ ...step, part: step.count / most }));
 }
+
+/** Those that work, first those whose messages wait, then those that have most of them. */
+export const busiest = (actors: Actor[]): Actor[] =>
+  actors.filter((actor) => actor.state !== 'passivated').sort((a, b) => b.waiting - a.waiting || b.busy - a.busy || b.perSecond - a.perSecond);

@@ -33,13 +33,12 @@ export const BOX = { width: 168, height: 48 };
 /** More steps than this are shown by kind unless asked for. */
 export const MANY = 30;
 
-/** How a box as a whole is. */
+/** How a box as a whole is. One of which a part is done waits for the rest: nothing may run any more. */
 export function stateOf(steps: Step[]): StepState {
   const has = (state: StepState) => steps.some((step) => step.state === state);
   if (has('failed')) return 'failed';
   if (has('running')) return 'running';
-  if (steps.every((step) => step.state === 'done')) return 'done';
-  return has('done') ? 'running' : 'waiting';
+  return steps.every((step) => step.state === 'done') ? 'done' : 'waiting';
 }
 
 /** The same steps of different nodes as one each. */

@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest';
 import { BOX, byKind, picture, stateOf } from './graph.ts';
-import { ending } from './names.ts';
+import { ending, fitted } from './names.ts';
 import { workOfNodes } from './node_work.ts';
 import { scale } from './scale.ts';
-import { expected, extent, planned, ranks } from './schedule.ts';
+import { expected, extent, pieces, planned, ranks } from './schedule.ts';
+import { steered, stop } from './steer.ts';
 import { groupNodes, type Step } from './step.ts';
+import { waitsOf } from './waits.ts';
 
 const step = (id: string, node: string, after: string[], estimate: number, more: Partial<Step> = {}): Step => ({
-  id, name: id.toUpperCase(), service: '', node, after, estimate, state: 'waiting', attempts: 0, isCritical: false, straggles: false, waits: [], ...more,
+  id, name: id.toUpperCase(), service: '', node, after, estimate, state: 'waiting', attempts: [], isCritical: false, straggles: false, waits: [], ...more,
 });
 
 test('a rank is the longest way to the end', () => {
@@ -34,6 +36,22 @@ test('what was is as it was, and what comes begins now at the earliest', () => {
   expect(spans.get('b')).toEqual({ from: 50, to: 200 });
   expect(spans.get('c')).toEqual({ from: 200, to: 220 });
   expect(spans.get('d')).toEqual({ from: 200, to: 220 });
+});
+
+test('a task that was tried again leaves its node to others between its attempts', () => {
+  const attempts = [{ from: 0, to: 10 }, { from: 50, to: 60 }];
+  const failed = step('a', 'n', [], 20, { state: 'failed', begun: 0, ended: 60, attempts });
+  expect(pieces(failed, expected([failed], 100).get('a')!)).toEqual([
+    { from: 0, to: 10, isVain: true, isFuture: false },
+    { from: 50, to: 60, isVain: false, isFuture: false },
+  ]);
+  const running = step('a', 'n', [], 20, { state: 'running', begun: 0, attempts: [{ from: 0, to: 10 }, { from: 50 }] });
+  expect(expected([running], 55).get('a')).toEqual({ from: 0, to: 70 });
+  const pausing = step('a', 'n', [], 20, { state: 'waiting', begun: 0, attempts: attempts.slice(0, 1) });
+  expect(pieces(pausing, expected([pausing], 30).get('a')!)).toEqual([
+    { from: 0, to: 10, isVain: true, isFuture: false },
+    { from: 30, to: 50, isVain: false, isFuture: true },
+  ]);
 });
 
 test('a plan of many thousand steps is foreseen, too', () => {
@@ -69,6 +87,7 @@ test('boxes do not lie upon each other, and lines go forward', () => {
   expect(lines).toHaveLength(4);
   expect(Math.max(...boxes.map((box) => box.x))).toBeLessThan(width);
   expect(stateOf([{ ...step('a', 'n', [], 1), state: 'failed' }, step('b', 'n', [], 1)])).toBe('failed');
+  expect(stateOf([{ ...step('a', 'n', [], 1), state: 'done' }, step('b', 'n', [], 1)])).toBe('waiting');
 });
 
 test('a picture is laid as it is seen best', () => {
@@ -93,6 +112,8 @@ test('nodes that carry the same are together', () => {
 test('of a name with little room its end is seen', () => {
   expect(ending('demo1-1000', 10)).toBe('demo1-1000');
   expect(ending('integration-tests4-1003', 10)).toBe('…sts4-1003');
+  expect(fitted('CONFIGURE postgres', 'integration-tests4-1003', 30)).toBe('…ests4-1003 CONFIGURE postgres');
+  expect(fitted('START', 'demo1-1000', 30)).toBe('demo1-1000 START');
 });
 
 test('work is counted by node', () => {
@@ -101,4 +122,25 @@ test('work is counted by node', () => {
   expect(found.get('a')).toEqual({ done: 1, all: 3, running: task('a', 'running') });
   expect(found.get('b')).toEqual({ done: 0, all: 1 });
   expect(found.has('c')).toBe(false);
+});
+
+test('tasks that wait are counted by their reason, those that could run first', () => {
+  const task = (...codes: string[]) => ({ waiting: codes.map((code) => ({ code, text: `for ${code}` })) });
+  const found = waitsOf([task('predecessor'), task('predecessor', 'node_busy'), task('predecessor'), task('node_busy'), task('workers_busy'), task('workers_busy'), task()]);
+  expect(found).toEqual([
+    { code: 'workers_busy', text: 'for workers_busy', count: 2 },
+    { code: 'node_busy', text: 'for node_busy', count: 1 },
+    { code: 'predecessor', text: 'for predecessor', count: 3 },
+  ]);
+});
+
+test('arrow keys go to what is next in their way', () => {
+  const places = [{ id: 'a', x: 0, y: 0 }, { id: 'b', x: 100, y: 0 }, { id: 'c', x: 110, y: 50 }, { id: 'd', x: 400, y: 50 }, { id: 'e', x: 0, y: 100 }];
+  const to = (from: string, key: string, down = 2) => steered(places, from, key, { across: 4, down });
+  expect(['ArrowRight', 'ArrowDown', 'ArrowLeft', 'End', 'x'].map((key) => to('a', key))).toEqual(['b', 'e', undefined, 'e', undefined]);
+  expect(to('c', 'ArrowRight')).toBe('d');
+  expect(to('d', 'ArrowUp')).toBe('b');
+  // Lane by lane, however far aside what is in the next one begins.
+  expect(to('a', 'ArrowDown', 0.01)).toBe('c');
+  expect([stop(['a', 'b'], undefined, 'b'), stop(['a', 'b'], 'gone'), stop([], 'a')]).toEqual(['b', 'a', undefined]);
 });

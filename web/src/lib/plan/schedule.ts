@@ -45,7 +45,7 @@ function run(steps: Step[], now: number): Map<string, Span> {
   };
   for (const step of steps) {
     if (step.begun === undefined || step.state === 'waiting') continue;
-    const to = step.ended ?? Math.max(step.begun + step.estimate, now);
+    const to = step.ended ?? Math.max((step.attempts.at(-1)?.from ?? step.begun) + step.estimate, now);
     occupy(step, { from: step.begun, to });
   }
   const rank = ranks(steps);
@@ -80,6 +80,22 @@ function run(steps: Step[], now: number): Map<string, Span> {
     }
   }
   return spans;
+}
+
+/** A part of a step in the picture. */
+export interface Piece extends Span {
+  /** Whether it was tried in vain, and tried again. */
+  isVain: boolean;
+  /** Whether it is still to come. */
+  isFuture: boolean;
+}
+
+/** What is drawn of a step: each attempt by itself, for between them its node was free for others, and what is to come. */
+export function pieces(step: Pick<Step, 'state' | 'attempts'>, span: Span): Piece[] {
+  const isFuture = step.state === 'waiting';
+  const before = (isFuture ? step.attempts : step.attempts.slice(0, -1)).map(({ from, to }) => ({ from, to: to ?? from, isVain: true, isFuture: false }));
+  const from = isFuture ? span.from : (step.attempts.at(-1)?.from ?? span.from);
+  return [...before, { from, to: span.to, isVain: false, isFuture }];
 }
 
 /** The first begin and the last end. */

@@ -3,6 +3,12 @@ import type { Shapes } from '../api/client.ts';
 
 export type StepState = 'waiting' | 'running' | 'done' | 'failed';
 
+export interface Attempt {
+  from: number;
+  /** Unknown while it is under way. */
+  to?: number;
+}
+
 export interface Step {
   id: string;
   /** What is done: `INSTALL`. */
@@ -15,7 +21,8 @@ export interface Step {
   state: StepState;
   begun?: number;
   ended?: number;
-  attempts: number;
+  /** When each attempt was under way; between them its node did something else, or rested. */
+  attempts: Attempt[];
   isCritical: boolean;
   straggles: boolean;
   waits: Shapes['WaitReason'][];
@@ -39,7 +46,7 @@ export function stepsOfPlan(plan: Plan): Step[] {
       state: task.status as StepState,
       begun: task.attempts[0]?.startTime,
       ended: task.status === 'waiting' || task.status === 'running' ? undefined : (last?.endTime ?? undefined),
-      attempts: task.attempts.length,
+      attempts: task.attempts.map((attempt) => ({ from: attempt.startTime, to: attempt.endTime ?? undefined })),
       isCritical: critical.has(task.id),
       straggles: task.straggling === true,
       waits: task.waiting ?? [],
@@ -59,7 +66,7 @@ export function stepsOfPreview(preview: Preview): Step[] {
     after: task.after.map(String),
     estimate: task.estimateMs,
     state: 'waiting',
-    attempts: 0,
+    attempts: [],
     isCritical: critical.has(`${[task.taskName, task.service].filter(Boolean).join(' ')} on ${hosts.get(task.nodeId)}`),
     straggles: false,
     waits: [],

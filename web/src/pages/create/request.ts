@@ -3,7 +3,6 @@ import type { Shapes } from '../../lib/api/client.ts';
 import { objectOf, reading } from '../../lib/schema/text.ts';
 
 export type Template = Shapes['ClusterTemplate'];
-type FieldSchema = Shapes['FieldSchema'];
 
 /** What somebody has filled in. Empty: as the template says. */
 export interface Filled {
@@ -63,9 +62,6 @@ export function request(template: string, filled: Filled): Shapes['ClusterReques
     providerFields: fields.length > 0 ? (Object.fromEntries(fields) as never) : undefined,
   };
 }
-
-/** Fields that a provider asks those who create for. */
-export const askedFields = (plugin: Shapes['PluginType'] | undefined): [string, FieldSchema][] => Object.entries(plugin?.parameters?.user?.fields ?? {});
 
 export type Step = Shapes['RemedyStep'];
 

@@ -4,6 +4,9 @@ import type { Words } from '../en.ts';
 export const actors: Words['actors'] = {
   title: 'Aktoren',
   text: 'Woraus der Server besteht, bei der Arbeit: Jeder Aktor nimmt eine Nachricht nach der anderen. Die Zahlen ändern sich jede Sekunde; was Nachrichten sagen, wird nie gezeigt.',
+  order: 'Reihenfolge',
+  byPath: 'Nach Pfad',
+  busiest: 'Meiste Arbeit zuerst',
   filter: 'Nach Pfad oder Art filtern',
   away: 'Der Server antwortet nicht; neuer Versuch läuft',
   count: (live: number, perSecond: number) => `${live} leben · ${perSecond} Nachrichten je Sekunde`,

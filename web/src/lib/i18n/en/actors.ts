@@ -2,6 +2,9 @@
 export const actors = {
   title: 'Actors',
   text: 'What the server is made of, as it works: each actor takes one message after the other. Numbers move each second; what messages say is never shown.',
+  order: 'Order',
+  byPath: 'By path',
+  busiest: 'Busiest first',
   filter: 'Filter by path or kind',
   away: 'The server does not answer; trying again',
   count: (live: number, perSecond: number) => `${live} live · ${perSecond} messages a second`,
