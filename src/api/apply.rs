@@ -14,7 +14,7 @@ use cooperage_schema::{Document, Put};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::audit::about;
+use super::audit::{about, only_shown};
 use super::body;
 use super::entities::for_kind;
 use super::identity::Identity;
@@ -57,6 +57,7 @@ pub async fn apply(
     query: web::Query<Query>,
     body: web::Bytes,
 ) -> Result<HttpResponse, Problem> {
+    let is_only_shown = query.dry_run;
     let changes = state
         .blocking(move |state| {
             let mut items: Vec<Item> = body::parse(&body)?;
@@ -70,7 +71,7 @@ pub async fn apply(
                 .iter()
                 .map(|document| stored(state, &identity.tenant, document))
                 .collect::<Result<Vec<_>, _>>()?;
-            let puts = if query.dry_run {
+            let puts = if is_only_shown {
                 None
             } else {
                 Some(state.store.put_entities(&identity.tenant, documents.clone(), state.clock.now())?)
@@ -86,6 +87,9 @@ pub async fn apply(
     let names: Vec<String> =
         changed.map(|change| format!("{}/{}", change.kind.plural(), change.name)).collect();
     let answer = HttpResponse::Ok().json(&changes);
+    if is_only_shown {
+        return Ok(only_shown(answer));
+    }
     Ok(if names.is_empty() { answer } else { about(answer, format!("/v2/apply: {}", names.join(", "))) })
 }
 

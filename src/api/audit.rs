@@ -57,6 +57,9 @@ pub struct Caller {
 /// What a request was about, where its path does not say it.
 struct About(String);
 
+/// An answer that only shows what would be done.
+struct OnlyShown;
+
 /// The record of a request that opens a WebSocket, for what is recorded when that ends.
 #[derive(Debug, Clone)]
 pub struct Opening(pub Record);
@@ -74,6 +77,12 @@ impl Caller {
 /// An answer with what its request was about, for the record.
 pub fn about(mut answer: HttpResponse, what: impl Into<String>) -> HttpResponse {
     answer.extensions_mut().insert(About(what.into()));
+    answer
+}
+
+/// An answer to a request that changed nothing, and says what it would have changed: there is nothing to record of it.
+pub fn only_shown(mut answer: HttpResponse) -> HttpResponse {
+    answer.extensions_mut().insert(OnlyShown);
     answer
 }
 
@@ -168,6 +177,9 @@ impl Origin {
                 return Err(fault);
             }
         };
+        if answer.response().extensions().contains::<OnlyShown>() {
+            return Ok(answer);
+        }
         let pattern = answer.request().match_pattern();
         record.action = format!("{method} {}", pattern.as_deref().unwrap_or("(no route)"));
         record.status = answer.status().as_u16();

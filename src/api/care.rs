@@ -119,7 +119,10 @@ fn of_unit(cluster: &Cluster, unit: &UnitId, found: &ClusterHealth) -> Value {
         Some(known) => Watch::known(known.health, known.since, &known.reason),
         None => Watch::default(),
     };
-    let watch = found.units.get(unit).cloned().unwrap_or_else(remembered);
+    // Where there is no machine any more, what was found of it last says nothing.
+    let is_there = cluster.nodes.get(&unit.node).is_some_and(Node::may_have_machine);
+    let watch = found.units.get(unit).cloned().filter(|_| is_there);
+    let watch = watch.unwrap_or_else(|| if is_there { remembered() } else { Watch::default() });
     json!({
         "health": watch.health,
         "since": (watch.since > 0).then_some(watch.since),

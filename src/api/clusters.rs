@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::ancestry::Ancestry;
-use super::audit::about;
+use super::audit::{about, only_shown};
 use super::body;
 use super::cluster_changes;
 use super::cluster_view::{ClusterDetails, add_lease_left, add_price, status};
@@ -125,7 +125,7 @@ async fn ask(
     if query.dry_run {
         let shown =
             state.blocking(move |state| preview::of_create(state, &identity, &request, origins)).await?;
-        return Ok(HttpResponse::Ok().json(shown));
+        return Ok(only_shown(HttpResponse::Ok().json(shown)));
     }
     if let Some(id) = key.cluster()
         && state.blocking(move |state| Ok(state.store.cluster(id)?)).await?.is_some()

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::apply::refuse_cycles;
 use super::asked::{Asked, Purpose};
+use super::audit::only_shown;
 use super::founding::asking;
 use super::identity::Identity;
 use super::problem::Problem;
@@ -92,6 +93,9 @@ pub async fn show(
         shown["plan"] = number.into();
     }
     let mut answer = HttpResponse::Ok().json(shown);
+    if asked.purpose == Purpose::Show {
+        answer = only_shown(answer);
+    }
     answer.extensions_mut().insert(Decided { command, preview });
     Ok(answer)
 }

@@ -85,6 +85,9 @@ fn what_probes_find_is_shown_and_a_machine_that_died_is_replaced() {
     farm.until("all to be well again", |health| machines_are(health, "healthy"));
     let history = admin.get(&farm.path("/history")).ok().to_string();
     assert!(history.contains("found down: the power is cut"), "{history}");
+    admin.delete_cluster(&farm.id, LIMIT);
+    let gone = admin.get(&farm.path("/health")).ok();
+    assert!(machines_are(&gone, "unknown"), "there are none any more: {gone}");
 }
 
 #[test]
