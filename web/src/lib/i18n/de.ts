@@ -186,6 +186,8 @@ export const de: Words = {
     noSuchNode: 'Dieser Knoten gehört nicht mehr zum Cluster.',
     logsOfNode: 'Seine Ausgaben',
     gone: 'Von diesem Cluster ist nur die Geschichte geblieben.',
+    missing: 'Diesen Cluster gibt es nicht',
+    missingText: (id) => `Kein Cluster, den Sie sehen dürfen, heißt ${id}.`,
   },
   terminal: {
     open: 'Terminal',
@@ -298,6 +300,8 @@ export const de: Words = {
     resourceKind: 'Art',
     file: 'Datei',
     upload: 'Hochladen',
+    sent: (done, all) => `${done} von ${all}`,
+    storing: 'Gesendet; der Server legt es ab',
     state: 'Zustand',
     size: 'Größe',
     states: { active: 'in Gebrauch', inactive: 'nicht in Gebrauch', staged: 'kommt in Gebrauch', recalled: 'kommt außer Gebrauch' },

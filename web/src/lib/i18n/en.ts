@@ -185,6 +185,8 @@ export const en = {
     noSuchNode: 'This node is not part of the cluster any more.',
     logsOfNode: 'Its logs',
     gone: 'Nothing is left of this cluster but its history.',
+    missing: 'There is no such cluster',
+    missingText: (id: string) => `No cluster that you may see is called ${id}.`,
   },
   terminal: {
     open: 'Terminal',
@@ -297,6 +299,8 @@ export const en = {
     resourceKind: 'Kind',
     file: 'File',
     upload: 'Upload',
+    sent: (done: string, all: string) => `${done} of ${all}`,
+    storing: 'Sent; the server stores it',
     state: 'State',
     size: 'Size',
     states: { active: 'in use', inactive: 'not in use', staged: 'to be used', recalled: 'to be used no more' },
