@@ -205,6 +205,7 @@ export const de: Words = {
       stopping: 'Der Server hält an.',
       misspoken: 'Der Server hat diese Seite nicht verstanden. Bitte neu laden.',
       failed: 'Es gibt kein Terminal.',
+      unopened: 'Es ließ sich nicht öffnen. Ein Terminal ist für den Besitzer des Clusters und die Admins des Mandanten.',
     },
     again: 'Wieder öffnen',
     readAloud: 'Für Screenreader',

@@ -204,6 +204,7 @@ export const en = {
       stopping: 'The server stops.',
       misspoken: 'The server did not understand this page. Load it again.',
       failed: 'There is no terminal.',
+      unopened: 'It could not be opened. A terminal is for the cluster’s owner and the tenant’s admins.',
     },
     again: 'Open again',
     readAloud: 'For screen readers',
