@@ -30,9 +30,14 @@ export class Problem extends Error {
   }
 }
 
+/** What a proxy in front answers when it does not reach the server. */
+const UNREACHED = [502, 503, 504];
+
 /** A refusal read from an answer's body, whatever that is. */
 export function problemOf(body: unknown, status: number): Problem {
   if (typeof body === 'object' && body !== null) return new Problem(body, status);
+  // The server says what is wrong as an object.
+  if (UNREACHED.includes(status)) return new Problem({}, 0);
   return new Problem({ detail: typeof body === 'string' && body ? body.slice(0, 300) : undefined }, status);
 }
 
