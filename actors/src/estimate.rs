@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use cooperage_domain::cluster::{Cluster, Event, Job, Task};
+use cooperage_domain::cluster::{Cluster, Event, Job, PlannedStep, Task};
 use cooperage_domain::plan::{Length, urgency};
 use cooperage_domain::task::TaskName;
-use cooperage_schema::{DurationHistory, DurationSample};
+use cooperage_schema::{DurationHistory, DurationSample, ForeseenRow};
 
 /// From how many on their durations say what is unusual.
 const ENOUGH: u64 = 5;
@@ -109,6 +109,18 @@ impl Estimates {
             .zip(ranks)
             .map(|(n, rank)| (n, i64::try_from(rank.as_millis()).unwrap_or(i64::MAX)))
             .collect()
+    }
+
+    /// How long the tasks that come with an event are taken to need, to be held against what becomes of them.
+    #[must_use]
+    pub fn foreseen(&self, cluster: &Cluster, event: &Event) -> Option<ForeseenRow> {
+        let (Event::JobPlanned { job, tasks, .. } | Event::JobExtended { job, tasks, .. }) = event else {
+            return None;
+        };
+        let job = cluster.job(*job)?;
+        let length = |task: &Task| u64::try_from(self.of(cluster, task).as_millis()).unwrap_or(u64::MAX);
+        let of = |step: &PlannedStep| Some((step.number, length(job.tasks.get(&step.number)?)));
+        ForeseenRow::new(job.id, &tasks.iter().filter_map(of).collect())
     }
 
     /// How long the tasks with these numbers will take.

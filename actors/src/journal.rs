@@ -15,7 +15,7 @@ use cooperage_schema::{Append, AppendError, Journal as Writer, StoredEvent};
 use tokio::sync::{Notify, oneshot};
 
 use crate::callbacks::Look;
-use crate::estimate::sample;
+use crate::estimate::{Estimates, sample};
 use crate::projection::project;
 
 /// A snapshot is written after so many events, more in a cluster that has more to write.
@@ -173,6 +173,8 @@ pub(crate) struct Recorded<'a> {
     pub(crate) at: i64,
     /// On whose behalf.
     pub(crate) who: String,
+    /// What is known of how long tasks take.
+    pub(crate) estimates: &'a Estimates,
 }
 
 impl Recorded<'_> {
@@ -187,6 +189,8 @@ impl Recorded<'_> {
         let cluster = self.cluster;
         let mut projection = project(cluster, events);
         projection.durations = events.iter().filter_map(|event| sample(cluster, event)).collect();
+        projection.foreseen =
+            events.iter().filter_map(|event| self.estimates.foreseen(cluster, event)).collect();
         let snapshot = match snapshots.is_due(cluster, events) {
             true => Some(serde_json::to_string(cluster).map_err(unwritable)?),
             false => None,

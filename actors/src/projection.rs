@@ -31,6 +31,7 @@ pub fn project(cluster: &Cluster, events: &[Event]) -> Projection {
         jobs: touched.jobs.iter().filter_map(|number| cluster.job(*number)).map(job_row).collect(),
         tasks: touched.tasks.iter().filter_map(task_row).collect(),
         durations: Vec::new(),
+        foreseen: Vec::new(),
         occurrences: occurrences(cluster, events),
         ancestry: ancestry_row(cluster, events),
         gone: touched.gone.into_iter().collect(),

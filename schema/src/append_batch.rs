@@ -16,6 +16,7 @@ use crate::durations;
 use crate::engine::Engine;
 use crate::error::StoreError;
 use crate::fence::{self, Admission, Heads, Remembered};
+use crate::foreseen::FORESEEN;
 use crate::occurrences::OCCURRENCES;
 use crate::projection::{CLUSTERS, JOBS, NODES, Projection, TASKS, TERMINATED};
 use crate::sql::Value;
@@ -160,6 +161,8 @@ fn write_projections(engine: &mut Engine, appends: &[&Append]) -> QueryResult<()
     JOBS.run(engine, &values(&jobs, |row| row.values()))?;
     let tasks = newest(all().flat_map(|rows| &rows.tasks), |row| (row.id.job.cluster, row.id.number));
     TASKS.run(engine, &values(&tasks, |row| row.values()))?;
+    let foreseen: Vec<_> = all().flat_map(|rows| &rows.foreseen).collect();
+    FORESEEN.run(engine, &values(&foreseen, |row| row.values()))?;
     let occurrences: Vec<_> = all().flat_map(|rows| &rows.occurrences).collect();
     OCCURRENCES.run(engine, &values(&occurrences, |row| row.values()))?;
     durations::record(engine, all().flat_map(|rows| &rows.durations))

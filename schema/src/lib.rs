@@ -26,6 +26,7 @@ mod entity_state;
 mod error;
 mod feed;
 mod fence;
+mod foreseen;
 mod idempotency;
 #[cfg(feature = "simulation")]
 mod inline;
@@ -78,6 +79,7 @@ pub use entities::{Document, Put};
 pub use entity_state::Expected;
 pub use error::StoreError;
 pub use feed::{FeedFilter, PlacedEvent};
+pub use foreseen::ForeseenRow;
 pub use idempotency::{Claim, KeptAnswer, RequestKey};
 #[cfg(feature = "simulation")]
 pub use inline::{Gate, Passage};

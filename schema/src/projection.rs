@@ -9,6 +9,7 @@ use crate::ancestry::AncestryRow;
 use crate::bulk::Holds::{Int, Text};
 use crate::bulk::{Insert, Present};
 use crate::durations::DurationSample;
+use crate::foreseen::ForeseenRow;
 use crate::occurrences::Occurrence;
 use crate::sql::Value;
 use crate::tables::{clusters, jobs, nodes, tasks};
@@ -26,6 +27,8 @@ pub struct Projection {
     pub tasks: Vec<TaskRow>,
     /// Durations that became known.
     pub durations: Vec<DurationSample>,
+    /// What is foreseen of tasks that were planned.
+    pub foreseen: Vec<ForeseenRow>,
     /// What hooks may have to be told.
     pub occurrences: Vec<Occurrence>,
     /// Whom the cluster is built upon.
@@ -287,9 +290,11 @@ impl Projection {
         let foreign_task =
             self.tasks.iter().filter(|row| row.id.job.cluster != cluster).map(|row| row.id.to_string());
         let ancestry = self.ancestry.iter().filter(|row| row.cluster != cluster);
+        let foreseen = self.foreseen.iter().map(ForeseenRow::cluster).filter(|of| *of != cluster);
         let occurrences = self.occurrences.iter().filter(|row| row.cluster != cluster);
         let foreign_occurrence = occurrences.map(|row| row.cluster.to_string());
         let foreign = foreign_cluster.chain(foreign_node).chain(foreign_job).chain(foreign_task);
+        let foreign = foreign.chain(foreseen.map(|of| of.to_string()));
         foreign.chain(foreign_occurrence).chain(ancestry.map(|row| row.cluster.to_string())).next()
     }
 }

@@ -141,6 +141,15 @@ diesel::table! {
 }
 
 diesel::table! {
+    foreseen (cluster, job, first) {
+        cluster -> BigInt,
+        job -> BigInt,
+        first -> BigInt,
+        tasks -> Text,
+    }
+}
+
+diesel::table! {
     task_durations (key) {
         key -> Text,
         n -> BigInt,

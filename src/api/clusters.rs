@@ -191,7 +191,7 @@ async fn get_config(state: State, identity: Identity, id: web::Path<String>) -> 
 
 async fn get_plans(state: State, identity: Identity, id: web::Path<String>) -> Answer {
     let cluster = state.cluster(&identity, &id).await?;
-    let looker = waiting::look(&state, &cluster).await?;
+    let looker = waiting::look(&state, &cluster).await?.remembering(&state, cluster.id, None).await?;
     let plans: Vec<Plan<'_>> =
         cluster.jobs.values().rev().map(|job| Plan::of(&cluster, job, &looker)).collect();
     Ok(HttpResponse::Ok().json(plans))
@@ -207,6 +207,6 @@ async fn get_plan(state: State, identity: Identity, at: web::Path<(String, Strin
         return Err(wrong(format!("job {job} does not belong to cluster {}", cluster.id)));
     }
     let found = cluster.jobs.get(&job.number).ok_or_else(|| Problem::not_found("job", job))?;
-    let looker = waiting::look(&state, &cluster).await?;
+    let looker = waiting::look(&state, &cluster).await?.remembering(&state, cluster.id, Some(job)).await?;
     Ok(HttpResponse::Ok().json(Plan::of(&cluster, found, &looker)))
 }

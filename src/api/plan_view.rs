@@ -82,7 +82,7 @@ impl<'a> Plan<'a> {
         let task = |place: usize| numbers.get(place).and_then(|number| job.tasks.get(number));
         let staged: Vec<Vec<&Task>> =
             stages(&graph).into_iter().map(|stage| stage.into_iter().filter_map(task).collect()).collect();
-        let durations = looker.estimates.durations(cluster, job, &numbers);
+        let durations = looker.lengths(cluster, job, &numbers);
         let ranks = schedule::ranks(&graph, &durations);
         let critical = schedule::critical_path(&graph, &ranks).into_iter().filter_map(task);
         let tasks = numbers.iter().zip(&durations).filter_map(|(number, estimate)| {

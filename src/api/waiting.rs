@@ -1,5 +1,6 @@
 //! Why tasks wait, and which of those that run take longer than their like.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use actix_web::{HttpResponse, web};
@@ -7,7 +8,8 @@ use cooperage_actors::estimate::Estimates;
 use cooperage_actors::pace::Pace;
 use cooperage_actors::registry::FindPool;
 use cooperage_actors::worker_pool::{GetStanding, Standing};
-use cooperage_domain::cluster::{Cluster, JobStatus, Task, TaskState, WaitReason, budget};
+use cooperage_domain::cluster::{Cluster, Job, JobStatus, Task, TaskState, WaitReason, budget};
+use cooperage_domain::id::{ClusterId, JobId};
 use serde_json::{Value, json};
 
 use super::identity::Identity;
@@ -16,6 +18,8 @@ use super::state::AppState;
 
 /// Whom to ask about tasks that wait or run.
 pub struct Looker<'a> {
+    /// What was foreseen of tasks when they were planned, by number, in ms.
+    foreseen: BTreeMap<u32, u64>,
     /// How long tasks take.
     pub estimates: &'a Estimates,
     /// How the tenant's workers stand; `None` when nobody waits for them.
@@ -86,10 +90,31 @@ pub async fn look<'a>(state: &'a AppState, cluster: &Cluster) -> Result<Looker<'
     } else {
         None
     };
-    Ok(Looker { estimates: &state.estimates, standing, now: state.clock.now() })
+    Ok(Looker { foreseen: BTreeMap::new(), estimates: &state.estimates, standing, now: state.clock.now() })
 }
 
 impl Looker<'_> {
+    /// With what was foreseen of all jobs of a cluster, or of one.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub async fn remembering(
+        mut self,
+        state: &web::Data<AppState>,
+        cluster: ClusterId,
+        job: Option<JobId>,
+    ) -> Result<Self, Problem> {
+        self.foreseen = state.blocking(move |state| Ok(state.store.foreseen(cluster, job)?)).await?;
+        Ok(self)
+    }
+
+    /// How long tasks of a job, by number, were taken to need when they were planned; where that is not known, what is known today.
+    pub fn lengths(&self, cluster: &Cluster, job: &Job, numbers: &[u32]) -> Vec<Duration> {
+        let known = self.estimates.durations(cluster, job, numbers);
+        let said = |number| self.foreseen.get(number).map(|ms| Duration::from_millis(*ms));
+        numbers.iter().zip(known).map(|(number, known)| said(number).unwrap_or(known)).collect()
+    }
+
     /// Why a task of the latest job waits; empty when it does not.
     pub fn reasons(&self, cluster: &Cluster, task: &Task) -> Vec<WaitReason> {
         let reasons = budget::why_waiting(cluster, task.id.number, self.now);

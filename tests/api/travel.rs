@@ -142,6 +142,28 @@ fn every_change_is_shown_and_nothing_is_done() {
 }
 
 #[test]
+fn what_was_foreseen_of_a_job_stays_as_it_was_said() {
+    let world = World::new();
+    let shown = world.post("/services/restart?dryRun=true", &json!({})).ok();
+    world.post("/services/restart", &json!({})).ok();
+    assert_eq!(world.admin.settled(world.id(), LIMIT), "active");
+    let plans = || world.get("/plans");
+    let newest = plans()[0].clone();
+    assert_eq!(newest["predictedMs"], shown["predictedMs"], "as it was shown");
+    let create =
+        plans().as_array().unwrap().iter().find(|plan| plan["action"] == "CLUSTER_CREATE").unwrap().clone();
+    assert!(create["predictedMs"].as_u64().unwrap() > 10_000, "by rules of thumb: nothing was known");
+    // What is learned later changes what is said of later jobs only.
+    world.post("/services/restart", &json!({})).ok();
+    assert_eq!(world.admin.settled(world.id(), LIMIT), "active");
+    let after = plans();
+    let same = |plan: &Value| after.as_array().unwrap().contains(plan);
+    assert!(same(&newest) && same(&create), "{after:#}");
+    let alone = world.get(&format!("/plans/{}", create["id"].as_str().unwrap()));
+    assert_eq!((&alone["predictedMs"], &alone["tasks"]), (&create["predictedMs"], &create["tasks"]));
+}
+
+#[test]
 fn operations_on_living_clusters_are_shown_saved_and_drafted_too() {
     let world = World::new();
     let before = world.revision();

@@ -97,7 +97,14 @@ impl Cluster {
         self.told.hear(&next, &events);
         self.state = Some(Arc::clone(&next));
         let at = self.surroundings.clock.now();
-        let recorded = Recorded { cluster: &next, epoch: self.epoch, expected_sequence: sequence, at, who };
+        let recorded = Recorded {
+            cluster: &next,
+            epoch: self.epoch,
+            expected_sequence: sequence,
+            at,
+            who,
+            estimates: &self.surroundings.estimates,
+        };
         let append = match recorded.append(&events, &mut self.snapshots) {
             Ok(append) => Arc::new(append),
             Err(fault) => {

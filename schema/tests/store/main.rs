@@ -9,6 +9,7 @@ mod crash;
 mod entities;
 mod feed;
 mod fencing;
+mod foreseen;
 mod fresh;
 mod idempotency;
 mod journal;

@@ -31,7 +31,7 @@ fn a_database_of_a_newer_release_is_refused(fresh: &Fresh) {
         .unwrap();
     store.close();
     let refused = Store::open(&fresh.url, StoreOptions::default()).map(|_| ());
-    let expected = StoreError::NewerSchema { found: "9999".to_owned(), newest: "0016".to_owned() };
+    let expected = StoreError::NewerSchema { found: "9999".to_owned(), newest: "0017".to_owned() };
     assert_eq!(refused, Err(expected));
 }
 

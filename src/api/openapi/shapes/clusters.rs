@@ -207,6 +207,7 @@ pub struct GraphTask {
     /// Ids of the tasks it waits for.
     after: Vec<String>,
     status: String,
+    /// How long it was taken to need when it was planned.
     estimate_ms: u64,
     attempts: Vec<Attempt>,
     /// Why it waits; only while it does.
@@ -292,6 +293,7 @@ pub struct Plan {
     tasks: Vec<GraphTask>,
     /// Ids of the tasks that decide how long the job takes.
     critical_path: Vec<String>,
+    /// How long the job was taken to need when it was planned, in milliseconds; it stays as it was said then.
     predicted_ms: u64,
 }
 
