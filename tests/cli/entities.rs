@@ -10,7 +10,7 @@ fn documents_are_checked_compared_and_stored() {
     let file = terminal
         .file("more.yaml", "kind: hardwaretype\nname: large\nprovidermap:\n  sim:\n    flavor: big\n");
     let file = file.display();
-    assert!(terminal.types(&format!("validate -f {file}")).ok().contains("1 entities"));
+    assert!(terminal.types(&format!("validate -f {file}")).ok().contains("1 entity, 0 resources"));
     assert_eq!(terminal.types(&format!("validate -f {file} -o name")).ok(), "hardwaretype/large\n");
     let diff = terminal.types(&format!("diff -f {file}"));
     assert!(diff.err.contains("large") && diff.code == 0, "{diff:?}");
