@@ -116,7 +116,8 @@ deb: rust packages web book ## The Debian package, in target/debian
 
 container: ## The container image cooperage, of the Debian package; needs docker or podman
 	@ls target/debian/cooperage_*.deb >/dev/null 2>&1 || { echo "There is no package yet: make deb" >&2; exit 1; }
-	@$$(command -v podman || command -v docker || echo docker) build -f etc/container/Containerfile -t cooperage .
+	@# Only Docker's own format has a health check.
+	@$$(command -v podman >/dev/null && echo podman build --format docker || echo docker build) -f etc/container/Containerfile -t cooperage .
 
 audit: ## Licences, sources and advisories of dependencies
 	@$(CARGO) deny --version >/dev/null 2>&1 || \
