@@ -8,7 +8,7 @@ use std::sync::Arc;
 use cooperage_domain::cluster::{Attempt, Cluster, Job, JobStatus, Task, TaskState, WaitReason};
 use cooperage_domain::error_kind::ErrorKind;
 use cooperage_domain::id::{ClusterId, JobId, NodeId, TaskId};
-use cooperage_domain::plan::{schedule, stages};
+use cooperage_domain::plan::{PlannedTask, predict, stages};
 use cooperage_domain::task::TaskName;
 use serde::Serialize;
 
@@ -83,8 +83,9 @@ impl<'a> Plan<'a> {
         let staged: Vec<Vec<&Task>> =
             stages(&graph).into_iter().map(|stage| stage.into_iter().filter_map(task).collect()).collect();
         let durations = looker.lengths(cluster, job, &numbers);
-        let ranks = schedule::ranks(&graph, &durations);
-        let critical = schedule::critical_path(&graph, &ranks).into_iter().filter_map(task);
+        let length = |task: &PlannedTask| durations.get(task.index).copied().unwrap_or_default();
+        let prediction = predict(&graph, length, looker.workers);
+        let critical = prediction.critical_path.into_iter().filter_map(task);
         let tasks = numbers.iter().zip(&durations).filter_map(|(number, estimate)| {
             let estimate_ms = u64::try_from(estimate.as_millis()).unwrap_or(u64::MAX);
             Some(GraphTask::of(cluster, job, job.tasks.get(number)?, estimate_ms, looker))
@@ -104,7 +105,7 @@ impl<'a> Plan<'a> {
             end_time: job.ended,
             tasks: tasks.collect(),
             critical_path: critical.map(|task| task.id).collect(),
-            predicted_ms: ranks.into_iter().max().unwrap_or_default().as_millis() as u64,
+            predicted_ms: prediction.makespan.as_millis() as u64,
         }
     }
 }

@@ -1,6 +1,5 @@
 //! What a change would do: nodes, services, tasks, time and money, without doing anything.
 
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use actix_web::HttpResponse;
@@ -52,7 +51,7 @@ pub fn foretell(
     let outlook = Outlook {
         length: &|cluster, task| state.estimates.length(cluster, task),
         prices: &prices,
-        workers: NonZeroUsize::new(state.settings.workers.local).unwrap_or(NonZeroUsize::MIN),
+        workers: state.workers(),
     };
     let preview = cooperage_domain::cluster::preview(before, events, &outlook);
     let mut preview = preview.ok_or_else(|| Problem::internal("a create without events"))?;

@@ -1,5 +1,6 @@
 //! What every handler may use.
 
+use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
@@ -167,6 +168,12 @@ impl AppState {
             templates: self.entities(tenant)?,
             partials: self.entities(tenant)?,
         })
+    }
+
+    /// How many tasks this server runs at once, as far as anything is foretold of it.
+    #[must_use]
+    pub fn workers(&self) -> NonZeroUsize {
+        NonZeroUsize::new(self.settings.workers.local).unwrap_or(NonZeroUsize::MIN)
     }
 
     /// What a tenant's machines cost. Waits for the database.

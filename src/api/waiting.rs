@@ -1,6 +1,7 @@
 //! Why tasks wait, and which of those that run take longer than their like.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use actix_web::{HttpResponse, web};
@@ -18,6 +19,8 @@ use super::state::AppState;
 
 /// Whom to ask about tasks that wait or run.
 pub struct Looker<'a> {
+    /// How many tasks run at once.
+    pub workers: NonZeroUsize,
     /// What was foreseen of tasks when they were planned, by number, in ms.
     foreseen: BTreeMap<u32, u64>,
     /// How long tasks take.
@@ -90,7 +93,13 @@ pub async fn look<'a>(state: &'a AppState, cluster: &Cluster) -> Result<Looker<'
     } else {
         None
     };
-    Ok(Looker { foreseen: BTreeMap::new(), estimates: &state.estimates, standing, now: state.clock.now() })
+    Ok(Looker {
+        workers: state.workers(),
+        foreseen: BTreeMap::new(),
+        estimates: &state.estimates,
+        standing,
+        now: state.clock.now(),
+    })
 }
 
 impl Looker<'_> {
