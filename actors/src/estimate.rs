@@ -124,8 +124,7 @@ impl Estimates {
     }
 
     /// How long the tasks with these numbers will take.
-    #[must_use]
-    pub fn durations(&self, cluster: &Cluster, job: &Job, numbers: &[u32]) -> Vec<Duration> {
+    fn durations(&self, cluster: &Cluster, job: &Job, numbers: &[u32]) -> Vec<Duration> {
         let of = |number| job.tasks.get(number).map_or(Duration::ZERO, |task| self.of(cluster, task));
         numbers.iter().map(of).collect()
     }

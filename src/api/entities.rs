@@ -188,9 +188,8 @@ async fn create(kind: Kind, state: State, identity: Identity, key: Keyed, body: 
         .blocking(move |state| {
             let store = key.answering(state, StatusCode::OK, None);
             if kind == Kind::Provider {
-                let mut provider: Provider = read(&body)?;
-                let (kind, values) = (&provider.providertype, &mut provider.provisioner);
-                SecretFields::load(state)?.restore(kind, values, None)?;
+                // Nothing is known yet that a mask could stand for.
+                SecretFields::load(state)?.restored(read(&body)?, None)?;
             }
             for_kind!(kind, E => {
                 let entity: E = read(&body)?;
@@ -216,11 +215,10 @@ async fn put(
         .blocking(move |state| {
             let (tenant, now) = (&identity.tenant, state.clock.now());
             if kind == Kind::Provider {
-                let mut provider: Provider = read(&body)?;
+                let provider: Provider = read(&body)?;
                 check_same_name(&provider, &name)?;
                 let before = state.store.entity::<Provider>(tenant, &name, None)?;
-                let (kind, values) = (&provider.providertype, &mut provider.provisioner);
-                SecretFields::load(state)?.restore(kind, values, before.as_ref())?;
+                let provider = SecretFields::load(state)?.restored(provider, before.as_ref())?;
                 return Ok(state.store.put_entity_expecting(tenant, provider, now, expected).map(drop)?);
             }
             for_kind!(kind, E => {

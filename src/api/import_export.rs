@@ -77,10 +77,9 @@ async fn import(
 
 fn document(state: &AppState, tenant: &str, kind: Kind, entity: Value) -> Result<Document, Problem> {
     if kind == Kind::Provider {
-        let mut provider: Provider = read_value(entity)?;
+        let provider: Provider = read_value(entity)?;
         let before = state.store.entity::<Provider>(tenant, &provider.base.name, None)?;
-        let (kind, values) = (&provider.providertype, &mut provider.provisioner);
-        SecretFields::load(state)?.restore(kind, values, before.as_ref())?;
+        let provider = SecretFields::load(state)?.restored(provider, before.as_ref())?;
         return Ok(Document::new(provider)?);
     }
     for_kind!(kind, E => Ok(Document::new(read_value::<E>(entity)?)?))

@@ -60,6 +60,15 @@ impl SecretFields {
         }
     }
 
+    /// A provider with the values that stand behind its masks.
+    ///
+    /// # Errors
+    /// As for [`Self::restore`].
+    pub fn restored(&self, mut provider: Provider, before: Option<&Provider>) -> Result<Provider, Invalid> {
+        self.restore(&provider.providertype, &mut provider.provisioner, before)?;
+        Ok(provider)
+    }
+
     /// Takes back the values that stand behind masks: those the provider had before.
     ///
     /// # Errors

@@ -119,9 +119,10 @@ impl Looker<'_> {
 
     /// How long tasks of a job, by number, were taken to need when they were planned; where that is not known, what is known today.
     pub fn lengths(&self, cluster: &Cluster, job: &Job, numbers: &[u32]) -> Vec<Duration> {
-        let known = self.estimates.durations(cluster, job, numbers);
+        let known =
+            |number| job.tasks.get(number).map_or(Duration::ZERO, |task| self.estimates.of(cluster, task));
         let said = |number| self.foreseen.get(number).map(|ms| Duration::from_millis(*ms));
-        numbers.iter().zip(known).map(|(number, known)| said(number).unwrap_or(known)).collect()
+        numbers.iter().map(|number| said(number).unwrap_or_else(|| known(number))).collect()
     }
 
     /// Why a task of the latest job waits; empty when it does not.

@@ -83,7 +83,7 @@ async fn tree(state: State, query: web::Query<Query>) -> Answer {
 async fn one(state: State, path: web::Path<String>, query: web::Query<Query>) -> Answer {
     let path = absolute(&path);
     let mut names = Names::default();
-    names.learn(&state, [path.as_str()].into_iter()).await?;
+    names.learn(&state, [path.as_str()]).await?;
     let Some(close) = state.console.examine(&path) else {
         let at_rest = at_rest(&state).await?;
         let found = at_rest.iter().find(|resting| **resting == path);

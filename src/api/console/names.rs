@@ -34,9 +34,13 @@ impl Names {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub async fn learn(&mut self, state: &State, paths: impl Iterator<Item = &str>) -> Result<(), Problem> {
+    pub async fn learn(
+        &mut self,
+        state: &State,
+        paths: impl IntoIterator<Item = &str>,
+    ) -> Result<(), Problem> {
         let (mut clusters, mut nodes) = (Vec::new(), Vec::new());
-        for path in paths.filter(|path| !self.0.contains_key(*path)) {
+        for path in paths.into_iter().filter(|path| !self.0.contains_key(*path)) {
             match named(path) {
                 Some(Named::Cluster(id)) => clusters.push((path.to_owned(), id)),
                 Some(Named::Node(id)) => nodes.push((path.to_owned(), id)),

@@ -217,7 +217,7 @@ impl Visit {
         match at_rest.contains(&path) {
             true => {
                 // Without a name there is still its path.
-                let _ = self.names.learn(&self.state, [path.as_str()].into_iter()).await;
+                let _ = self.names.learn(&self.state, [path.as_str()]).await;
                 self.say(&json!({"detail": Detail::passivated(&path, &self.names)})).await
             }
             false => self.say(&json!({"gone": path})).await,
@@ -293,7 +293,7 @@ impl Visit {
             return self.say(&gone).await;
         };
         // Without a name there is still its path.
-        let _ = self.names.learn(&self.state, [path.as_str()].into_iter()).await;
+        let _ = self.names.learn(&self.state, [path.as_str()]).await;
         let detail = Detail::new(actor.clone(), &self.names, &close.latencies());
         self.say(&json!({"detail": detail})).await
     }
